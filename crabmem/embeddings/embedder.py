@@ -67,10 +67,12 @@ class Model:
 
 
 def probe(embedder: Embedder) -> Model:
-    """What `embedder` is, by what it makes of a few sentences.
+    """Try `embedder` on a few unrelated sentences, and return what is known of it then.
+
+    Without an `identity` of its own, its class and a digest of its vectors identify it.
 
     Raises:
-        EmbedderFailed: it makes nothing of them, or no vectors.
+        EmbedderFailed: the embedder fails, or returns no vectors.
     """
     rows = embed_checked(embedder, UNRELATED)
     apart = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
@@ -82,10 +84,10 @@ def probe(embedder: Embedder) -> Model:
 
 
 def identity(embedder: Embedder) -> str:
-    """Who an embedder says it is; "" when it does not say.
+    """Return the `identity` of an embedder; "" when it has none.
 
     Raises:
-        EmbedderFailed: it cannot say.
+        EmbedderFailed: reading its `identity` fails.
     """
     try:
         return str(getattr(embedder, "identity", "")).encode("utf-8", "replace").decode()
@@ -94,10 +96,10 @@ def identity(embedder: Embedder) -> str:
 
 
 def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Array:
-    """The vectors that `embedder` makes of `texts`, made sure of.
+    """Return the vectors that `embedder` makes of `texts`, checked and of unit length.
 
     Raises:
-        EmbedderFailed: whatever went wrong.
+        EmbedderFailed: the embedder raised any error, or returned another shape, or values that are not finite.
     """
     try:
         rows = np.asarray(embedder.embed(texts), dtype=np.float32)
@@ -125,9 +127,9 @@ def _failed(embedder: Embedder, error: Exception) -> EmbedderFailed:
 
 
 def pieces(text: str) -> list[str]:
-    """The pieces of a long text, in order: an entry means what the nearest of its pieces does.
+    """Cut a text into pieces that an embedder takes in whole, at most `PIECES`; the nearest one counts for the text.
 
-    Of a text without words one, which is empty.
+    A text without words has one empty piece.
     """
     found, words, size = list[str](), list[str](), 0
     for word in _words(text):

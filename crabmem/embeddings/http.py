@@ -43,7 +43,7 @@ class _Answer(msgspec.Struct):
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follows nobody elsewhere: the key would go along."""
+    """Refuses redirects: the key in the headers would be sent to the new address."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
@@ -59,7 +59,7 @@ class Http:
     """
 
     def __init__(self, url: str, model: str, key: str = "", timeout: float = 5.0) -> None:
-        """`timeout`: seconds for so many texts as go at once, tries that were refused for the moment included."""
+        """`timeout` is in seconds, for one request of at most `_BATCH_TEXTS` texts, its retries included."""
         base = checked_url(url).rstrip("/")
         self._url = base if urlsplit(base).query or base.endswith("/embeddings") else f"{base}/embeddings"
         self._where = self._url.partition("?")[0]
@@ -73,7 +73,7 @@ class Http:
         self.identity = f"http {self._where} {model}"
 
     def embed(self, texts: Sequence[str], /) -> Array:
-        """Vectors for `texts`, asked for so many at once as services take."""
+        """Vectors for `texts`, requested in batches as large as services take."""
         rows = [self._some(texts[at : at + _BATCH_TEXTS]) for at in range(0, len(texts), _BATCH_TEXTS)]
         try:
             return np.concatenate(rows)
@@ -96,7 +96,11 @@ class Http:
             raise EmbedderFailed(f"{self._where} gave vectors of several dimensions") from None
 
     def _asked(self, body: bytes) -> bytes:
-        """The answer, asked for again while the service says that it cannot just now."""
+        """Post `body` and return the answer; while the service is busy or broken, retry until the timeout.
+
+        Raises:
+            EmbedderFailed: the service refused, failed until the end, or could not be reached.
+        """
         end, pause = time.monotonic() + self._timeout, _FIRST_PAUSE
         while True:
             try:
@@ -113,6 +117,7 @@ class Http:
                 raise EmbedderFailed(f"{self._where} cannot be asked: {_reason(error)}") from None
 
     def _answer(self, body: bytes, end: float) -> bytes:
+        """Read an answer piece by piece, so that one that is too long or too slow is given up."""
         request = urllib.request.Request(self._url, body, self._headers)
         pieces, size = list[bytes](), 0
         with self._opener.open(request, timeout=max(0.01, end - time.monotonic())) as response:
@@ -128,7 +133,8 @@ def checked_url(url: str) -> str:
     """`url`, when it is one to be trusted with texts and a key.
 
     Raises:
-        EmbedderFailed: it is not; the message says why, without its name or password.
+        EmbedderFailed: the URL is no address, holds a name or password (which the message leaves out), or would send
+            texts to another machine without encryption.
     """
     try:
         parts = urlsplit(url)

@@ -26,14 +26,14 @@ _SAMPLED_EVERY = 97
 class Model2Vec:
     """A model in a folder, or by its name on Hugging Face when it lies in the cache already.
 
-    Only with `may_download` one that does not is fetched, and nothing else ever goes over the net.
+    A model that is neither is fetched only with `may_download`; nothing else ever uses the network.
 
     Raises:
         EmbedderFailed: the library or the model is not on this machine.
     """
 
     def __init__(self, model: str, within: Path = Path(), may_download: bool = False) -> None:
-        """`within` is where a folder is that is given from there on: "./model"."""
+        """`within` is the folder that a relative path such as "./model" starts from."""
         if not is_installed():
             raise EmbedderFailed(f"the local model {model} needs model2vec: `{how_to_get('vectors')}`")
         folder = _folder(model, within) or _cached(model, may_download)
@@ -63,7 +63,10 @@ def is_installed() -> bool:
 
 
 def folder_of(model: str, within: Path) -> Path | None:
-    """The folder that `model` is the path of; None for a name. A folder that is merely called so does not count."""
+    """Return the folder that `model` is the path of; None for a name on Hugging Face.
+
+    A path begins with "/", "~", "./" or "../", so that a folder which happens to have a model's name is not taken.
+    """
     if not model.startswith(("/", "~", "./", "../")):
         return None
     try:
@@ -73,7 +76,11 @@ def folder_of(model: str, within: Path) -> Path | None:
 
 
 def _folder(model: str, within: Path) -> Path | None:
-    """The folder that `model` is the path of, which is there; None for a name."""
+    """Return the folder that `model` is the path of; None for a name.
+
+    Raises:
+        EmbedderFailed: there is no such folder.
+    """
     folder = folder_of(model, within)
     if folder and not folder.is_dir():
         raise EmbedderFailed(f"there is no folder {folder} with a model")
@@ -81,6 +88,11 @@ def _folder(model: str, within: Path) -> Path | None:
 
 
 def _cached(model: str, may_download: bool) -> Path:
+    """Return the folder of a model in the cache of Hugging Face, into which it is fetched with `may_download`.
+
+    Raises:
+        EmbedderFailed: `model` is no name of a model there, or the model is not in the cache and was not fetched.
+    """
     if "/" not in model:  # the name of a service's, say: nothing is loaded to know that
         raise EmbedderFailed(f"{model} is neither a folder nor a name like minishlab/potion-base-8M")
     with loading():

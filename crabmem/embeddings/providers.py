@@ -13,7 +13,7 @@ from .embedder import Embedder
 
 @dataclass(frozen=True)
 class EmbedderOptions:
-    """What a person asked for; `key` is the key itself. `within` is where a folder is that is given from there on."""
+    """What a person asked for; `key` is the key itself. `within` is the folder that a relative path starts from."""
 
     model: str
     url: str = ""
@@ -25,7 +25,10 @@ class EmbedderOptions:
 
 @dataclass(frozen=True)
 class Provider:
-    """One that makes vectors. `needs` are fields of `EmbedderOptions`; `is_at_hand`: is it worth asking?"""
+    """A kind of embedder. `needs` are the fields of `EmbedderOptions` that must be given.
+
+    `is_at_hand` returns whether it can be used as things are, without a download; `made` makes the embedder.
+    """
 
     needs: tuple[str, ...]
     is_at_hand: Callable[[EmbedderOptions], bool]
@@ -50,14 +53,14 @@ PROVIDERS: dict[str, Provider] = {
 
 
 def choose_embedder(provider: str, wanted: EmbedderOptions) -> tuple[str, Embedder]:
-    """The provider of that name, or for "auto" the first that is at hand, and what it makes.
+    """Return the name of the provider, for "auto" of the first that is at hand, and the embedder that it makes.
 
     Raises:
-        EmbedderFailed: it lacks something; the message says what.
+        EmbedderFailed: the provider lacks a setting, its library or its model; the message names which.
     """
     able = [name for name, row in PROVIDERS.items() if all(getattr(wanted, need) for need in row.needs)]
     if provider == "auto":
-        # None at hand: the first says what is missing.
+        # None at hand: making the first one raises an error that names what is missing.
         provider = next((name for name in able if PROVIDERS[name].is_at_hand(wanted)), able[0])
     elif provider not in able:
         needs = " and ".join(f"vectors.{need}" for need in PROVIDERS[provider].needs)

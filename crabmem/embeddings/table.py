@@ -37,6 +37,7 @@ class VectorTable:
     def __init__(self, model: Model, keys: Collection[bytes] = (), starts: Array | None = None,
                  rows: Array | None = None) -> None:  # fmt: skip
         self.model = model
+        #: By key its place, a number: the pieces of place n are the rows from `_starts[n]` to `_starts[n + 1]`.
         self._at = {key: at for at, key in enumerate(keys)}
         self._starts = np.zeros(1, np.int64) if starts is None else starts
         self._rows = np.zeros((0, model.dimension), np.float32) if rows is None else rows
@@ -51,14 +52,14 @@ class VectorTable:
         """Refuse vectors of another dimension than these have.
 
         Raises:
-            EmbedderFailed: they have.
+            EmbedderFailed: `dimension` differs.
         """
         if dimension != self.model.dimension:
             both = f"{dimension} and of {self.model.dimension}"
             raise EmbedderFailed(f"vectors of {both} dimensions came from one embedder")
 
     def places(self, keys: Collection[bytes]) -> Array:
-        """Where the keys are; for one that is not there, behind all that are."""
+        """Return the place of each key; for an unknown key the place behind the last, where `cosines` has NaN."""
         return np.fromiter((self._at.get(key, len(self._at)) for key in keys), np.int64, len(keys))
 
     def cosines(self, vector: Array) -> Array:
@@ -73,7 +74,7 @@ class VectorTable:
         return unit_rows(self._rows[self._starts[self.places(keys)]])
 
     def plus(self, others: Mapping[bytes, Array]) -> VectorTable:
-        """These vectors and `others`: by key, a row for each piece, at least one."""
+        """Return a table with `others`, too: by key a row for each piece, at least one. Keys that are here stay."""
         new = {key: rows for key, rows in others.items() if key not in self}
         if not new:
             return self
@@ -82,12 +83,12 @@ class VectorTable:
         return VectorTable(self.model, [*self._at, *new], starts, rows.astype(_STORED_FLOAT).astype(np.float32))
 
     def only(self, keys: Collection[bytes]) -> VectorTable:
-        """These vectors without those of other keys."""
+        """Return a table with only the vectors of `keys`."""
         left = [key for key in self._at if key in keys]
         return VectorTable(self.model).plus({key: self._of(key) for key in left})
 
     def without_spare(self, keys: Collection[bytes] | None) -> VectorTable:
-        """These vectors, without those of other keys when there are many; all of them for None."""
+        """Return a table with only the vectors of `keys` if there are many others (see `SPARE`); itself for None."""
         if keys is None:
             return self
         used = sum(key in self for key in keys)
@@ -99,12 +100,12 @@ class VectorTable:
         return rows
 
     def saved(self, file: Path, keys: Collection[bytes] | None) -> VectorTable:
-        """Keep these and what the file has of the same model; what was kept.
+        """Write these vectors, and those that `file` has of the same model, into `file`; return all that it has then.
 
-        `keys` are those still asked for, None while nobody knows.
+        `keys` are those still in use: many others are dropped. None keeps them all.
 
         Raises:
-            OSError: there is no place for it.
+            OSError: the file cannot be written.
         """
         other = load(file)
         both = self.plus({key: other._of(key) for key in other._at}) if other and other.model == self.model else self
@@ -119,10 +120,12 @@ class VectorTable:
 
 
 def matching(kept: VectorTable | None, embedder: Embedder) -> VectorTable:
-    """`kept` where its vectors are those of `embedder`, else no vectors yet.
+    """Return `kept` if its vectors are of `embedder`, else an empty table.
+
+    The embedder is tried (`probe`), which may take long, unless its `identity` is that of the table.
 
     Raises:
-        EmbedderFailed: it does not say who it is, or makes no vectors.
+        EmbedderFailed: reading its `identity` fails, or it makes no vectors.
     """
     if kept is not None and kept.model.identity == identity(embedder):
         return kept
@@ -140,6 +143,7 @@ def load(file: Path) -> VectorTable | None:
 
 
 def _unpacked(data: bytes) -> VectorTable:
+    """Return the table that `_packed` wrote: a line of JSON, then the keys, the starts and the rows without gaps."""
     at = data.index(b"\n") + 1
     head = converted(msgspec.json.decode(data[:at]), _Head)
     end = at + head.keys * _KEY_BYTES

@@ -1,4 +1,4 @@
-"""Vectors of texts by what they say, for who has texts and an embedder of their own; kept beside the index."""
+"""Vectors of any texts, by a digest of each, for callers with an embedder of their own; kept beside the index."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ class TextVectors:
         self._cache = Cache(private, file)
         self._maker: Embedder | None = None
         self._kept: VectorTable | None = None
+        #: Keys that this process asked for: they stay when the file has too many.
         self._asked = set[bytes]()
         self._unsaved = 0
         self._guard = Guard()
 
     def of(self, embedder: Embedder, texts: Sequence[str]) -> Array:
-        """The vectors of `texts`, of unit length; those that are not known are made now.
+        """Return the vectors of `texts`, of unit length; make those that are not known, and save them now and then.
 
         Raises:
-            EmbedderFailed: they cannot be.
+            EmbedderFailed: the embedder cannot make them.
         """
         kept = self._matching(embedder)
         keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
@@ -61,12 +62,13 @@ class TextVectors:
                 self._save()
 
     def _matching(self, embedder: Embedder) -> VectorTable:
+        """Return the vectors known of `embedder`, from memory or else the file; forget those of another one."""
         with self._guard:
             if self._cache.renew():
                 self._kept = None  # it has vectors of what was purged
             if self._kept is not None and self._maker is embedder:
                 return self._kept
-        # Nobody is asked while the guard is held: who answers may wait for another who waits for the guard.
+        # Without the guard: code of the embedder runs here, and may wait for a thread that waits for the guard.
         kept = matching(load(self._cache.place), embedder)
         with self._guard:
             if self._kept is None or self._maker is not embedder:

@@ -16,13 +16,14 @@ Weights = tuple[Array, Array]
 
 
 _KEPT = 2_000_000  # weights: 32 MB
-_SMALLEST = 5e-324
+_SMALLEST = 5e-324  # the smallest number above 0: every score reaches it
 _NOTHING = (np.zeros(0, dtype=np.intp),) * 3
+# Each thread keeps one array of zeros between questions.
 _local = threading.local()
 
 
 class Weighing:
-    """The weights of words in one state of an index; those asked for often are kept."""
+    """What each word adds to the scores of passages, in one state of an index; kept until they are too many."""
 
     def __init__(
         self,
@@ -32,10 +33,10 @@ class Weighing:
         average: float,
         firsts: Iterable[tuple[int, Sequence[int], int]] = (),
     ) -> None:
-        """`firsts` has for each part where it begins, where documents begin in it, and its size, for `first`."""
+        """`firsts` are those of `Index._firsts`; without them each passage is a document, and `first` is not called."""
         self._size = size + -size % 1024  # few sizes, so that arrays of zeros are used again
         self._passages, self._average = passages, average
-        #: The position of the document that has the passage at one.
+        #: From the position of a passage to that of its document.
         self.first: Callable[[int], int] = _first_of_each(firsts).item
         self._alive = _alive_mask(size, dead) if dead else None
         self._kept: dict[Term, Weights] = {}
@@ -46,7 +47,7 @@ class Weighing:
         return self._kept.get(word)
 
     def weights(self, word: Term, holders: Sequence[Holders]) -> Weights:
-        """The positions of the passages that hold `word`, and what it adds to the score of each."""
+        """Return, and keep, the positions of the passages that hold `word`, and what it adds to the score of each."""
         pieces = [_arrays(*each) for each in holders if len(each[2])] or [_NOTHING]
         if len(pieces) == 1:  # as of most words
             [(positions, counts, lengths)] = pieces
@@ -84,7 +85,10 @@ class Weighing:
 
 
 def _least(words: Sequence[Weights], sums: Array, limit: int) -> float:
-    """A score that `limit` documents reach, as near to the true one as the rarest word tells that enough hold."""
+    """Return a lower bound of the `limit`-th highest score, so that few scores have to be put in order.
+
+    Of the words that at least `limit` passages hold, the rarest one's passages give it.
+    """
     enough = [positions for positions, _ in words if len(positions) >= limit]
     return _nth_highest(sums[min(enough, key=len)], limit) if enough else _SMALLEST
 
@@ -98,9 +102,9 @@ def _nth_highest(scores: Array, at: int) -> float:
 def _arrays(
     first: int, lengths: Sequence[int], positions: Sequence[int], counts: Sequence[int]
 ) -> tuple[Array, Array, Array]:
-    """Positions among all documents, counts and lengths."""
+    """Return the holders of one part as arrays: positions in the whole index, counts, lengths of these passages."""
     own = np.array(positions, dtype=np.intp)
-    # A whole list would have to be made an array; what is read in place is one.
+    # The recent documents have a list, all of which numpy would copy; a segment has memory that it reads in place.
     taken = [lengths[at] for at in positions] if isinstance(lengths, list) else np.asarray(lengths).take(own)
     return own + first if first else own, np.asarray(counts), np.asarray(taken)
 
@@ -121,6 +125,6 @@ def _first_of_each(parts: Iterable[tuple[int, Sequence[int], int]]) -> Array:
 
 
 def _zeros(size: int) -> Array:
-    """An array of zeros that this thread has for itself, until it is put back."""
+    """Take this thread's array of zeros, or make one; `Weighing.best` puts it back, cleared."""
     zeros: Array | None = _local.__dict__.pop("zeros", None)
     return np.zeros(size) if zeros is None or len(zeros) != size else zeros

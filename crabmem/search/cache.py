@@ -13,6 +13,7 @@ from ..disk import derived, fs
 from .index import Index
 from .segment import Damaged, Segment
 
+# Files. `base` is the large segment, `more` belongs to it, and `later` to the last of these that counts.
 _SETTLED = ("base", "more")
 _LATER = "later"
 
@@ -32,7 +33,7 @@ def _belongs(later: Segment | None, segment: Segment) -> bool:
 
 
 def save(index: Index, folder: Path) -> bool:
-    """Keep `index` in `folder`, and whether that worked: a cache that cannot be written is none."""
+    """Write `index` into `folder`, a settled segment only where it changed; return whether that could be done."""
     if derived.is_elsewhere(folder / _LATER):
         return False
     try:
@@ -57,7 +58,7 @@ def _read(folder: Path | str, name: str) -> Segment | None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what writers left that were killed."""
+    """Remove the temporary files, `name.PID.…`, of writers that were killed: no process has that id now."""
     for file in folder.glob("*.*.*"):
         pid = file.name.split(".")[1]
         if pid.isdigit() and not fs.is_alive(int(pid)):

@@ -36,7 +36,11 @@ def days_meant(question: str, today: date) -> Iterator[date]:
 
 
 def without_dates(text: str, is_english: bool) -> tuple[str, list[str]]:
-    """`text` without the dates in numbers, and the words of those; months have names in English only."""
+    """Return `text` without its dates in numbers, and the words that stand for these.
+
+    The words are the year, the name of the month in English only, the day, and both sortable forms. A date that can be
+    read in two ways stays in the text.
+    """
     words: list[str] = []
 
     def replaced(match: re.Match[str]) -> str:
@@ -54,7 +58,7 @@ def without_dates(text: str, is_english: bool) -> tuple[str, list[str]]:
 
 
 def date_words(text: str, terms: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """What the dates in English words add to the words of `text`; `terms` has what is made of each word."""
+    """Yield the words to add for dates that `text` has in English words; `terms` has the stems of each word."""
     for before, word, after, year in re.findall(_WRITTEN, text):
         name = "".join(terms[word])
         if name in MONTHS:

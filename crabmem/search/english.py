@@ -1,4 +1,4 @@
-"""English words that rules about endings do not cover: which say nothing, irregular forms, names of months.
+"""English words that rules about endings do not cover: stop words, irregular forms, names of months.
 
 Only English has lists. A word belongs here when it is sure: a name, a noun or a month that is spelt like it would
 be lost, or found as something else. So `will` and `may` are words, and so are `I`, `me`, `my`, `we`, `us` and `our`,
@@ -40,7 +40,7 @@ criterion criteria, phenomenon phenomena, index indices, matrix matrices, vertex
 crisis crises, hypothesis hypotheses, thesis theses
 """
 
-# As they are without their endings.
+# As the stemmer leaves them, the whole name first.
 _MONTHS = """
 januari jan, februari feb, march mar, april apr, may, june jun, juli jul, august aug, septemb sep sept, octob oct,
 novemb nov, decemb dec
@@ -58,7 +58,7 @@ MONTHS: Final = {name: at for at, names in enumerate(_MONTHS.split(","), 1) for 
 
 
 def base(word: str) -> str:
-    """The English word that `word` is a form of, its endings aside: what has one by no rule, and `8th`."""
+    """Return the base form of an irregular word (`went`: `go`) or an ordinal (`8th`: `8`), else `word` itself."""
     if word[-2:] in _NTH and word[:-2].isdigit():
         return word[:-2]
     return BASES.get(word, word)

@@ -7,7 +7,7 @@ from itertools import pairwise
 _JOINTS = "._-/@"
 _SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 _APART = {code: " " for code in _SPACES if chr(code) not in _JOINTS}
-_LONGEST = 64
+_LONGEST = 64  # characters of a name that is taken apart, or joined to one whole
 
 
 def pieces(text: str) -> list[str]:
@@ -45,5 +45,6 @@ def _humps(name: str) -> list[str]:
 
 
 def _is_word_start(name: str, at: int) -> bool:
+    """Return whether a capital begins a word: behind a small letter, or before one as in `HTTPServer`, not `APIs`."""
     after = name[at + 1 : at + 3]
     return name[at].isupper() and (not name[at - 1].isupper() or (after[:1].islower() and after != "s"))

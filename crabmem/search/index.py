@@ -1,7 +1,7 @@
 """The index: a large segment, smaller ones of later changes, and what came after them; searched as one.
 
-A few changes are kept as they come. Many become a segment, which is joined with the large one when it is a
-tenth of it: so each change is written a few times only, and a question looks into a few places only.
+Up to `FEW` changes are kept as a list of recent documents. More become a segment of their own, which is joined with
+the large one when it is a tenth of it: so each document is written a few times, and a question has few places to look.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .arrays import Weighing
 
-# Where the positions of a part begin, its lengths, and positions in it with their counts.
+# The passages that hold a word in one part (a segment, or the recent documents): the first position of the part in the
+# index, the lengths of all its passages, the positions in the part, and how often each of these holds the word.
 Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
 # A word that is looked for, or several that count as one.
 Term = str | tuple[str, ...]
 Word = TypeVar("Word", bound=Term)
+# From a limit to scores by position: at least those that may be among so many best.
 Found = Callable[[int], dict[int, float]]
-# By name its positions, each with a count behind it: one list, as the garbage collector looks at each.
+# By name [position, count, position, count, ...]: one flat list, as each list costs the garbage collector time.
 Held = dict[str, list[int]]
 
 
@@ -40,11 +42,15 @@ _WIDER = 8
 _PART = 10
 # Words whose substitutes are kept.
 _REMEMBERED = 1_000
+# Holds an item once `numpy_pays` was called: from the second question of a process on, numpy is worth its import.
 _asked: list[bool] = []
 
 
 def numpy_pays() -> bool:
-    """Whether numpy is worth its import: it is there already, or this process asks more than once."""
+    """Return whether numpy is worth its import: it is loaded already, or this process called this function before.
+
+    Each call is recorded, so that a process which asks one question never pays for the import.
+    """
     if _asked or "numpy" in sys.modules:
         return True
     _asked.append(True)
@@ -60,15 +66,16 @@ class Ranked(NamedTuple):
 
 
 class Recent:
-    """Documents by the positions of their passages here, and the positions that hold each word. It only grows.
+    """The documents that came after the last segment, by the positions of their passages. Append-only.
 
-    Several indexes share one: each reads only what was there when it was made, so that one may append while others
-    read.
+    Several indexes share one: each reads only the positions that were there when it was made, so that the newest may
+    append while others read.
     """
 
     __slots__ = ("documents", "firsts", "labels", "lengths", "words")
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
+        #: For each passage its document: one with three passages is there three times.
         self.documents: list[Document] = []
         #: For each passage the position of the first one of its document.
         self.firsts: list[int] = []
@@ -94,7 +101,7 @@ class Recent:
         return range(first, first + len(self.documents[position].passages))
 
     def until(self, size: int) -> Recent:
-        """The documents at the positions below `size`, for another to add to."""
+        """Return a copy of the documents at positions below `size`, to which another index may append."""
         firsts = [at for at, first in enumerate(self.firsts[:size]) if at == first]
         return Recent(self.documents[at] for at in firsts)
 
@@ -113,18 +120,19 @@ def holding(held: Held, name: str, size: int) -> tuple[list[int], list[int]]:
 
 
 def starting(held: Held, prefix: str, size: int) -> Iterator[tuple[str, list[int]]]:
-    """The names that begin with `prefix`, in no order, and the positions below `size` of who has them."""
+    """Return each name that begins with `prefix`, in no order, with the positions below `size` that have it."""
     return ((name, holding(held, name, size)[0]) for name in held.copy() if name.startswith(prefix))
 
 
 class Index:
     """Documents by their keys, and what ranks them. Immutable: threads may share it, `updated` makes another.
 
-    What is ranked is a passage; the best one of a document counts for it. Positions are those of passages, and a
-    document is at that of its first.
+    Passages are ranked, and a document counts as its best passage. A position is that of a passage; a document is at
+    the position of its first.
 
-    Its parts are segments; positions count on from one to the next, and to the recent documents, of which only
-    the first `_size` passages are in it. `_own` has the positions of those that still count, `_dead` all that do not.
+    `_parts` are segments, each with its first position. Positions go on from one part to the next, and from `_start` on
+    through the recent documents, of which only the first `_size` passages are in this index. `_own` has the positions
+    of the recent documents that still count, by key; `_dead` has every position that no longer counts.
     """
 
     def __init__(self, settled: Sequence[Segment] = (), later: Segment | None = None) -> None:
@@ -135,7 +143,7 @@ class Index:
         self._settled, self._settled_end = len(settled), sum(map(len, settled))
         self._dead = {position for segment in segments for position in segment.dead}
         self._has_passages = any(segment.has_passages for segment in segments)
-        # How many documents were added and removed, and how many of those before the last joining.
+        # Documents added and removed since the base was made; the last are those removed before the last joining.
         self._added, self._removed = len(later.keys) if later is not None else 0, self._documents_at(self._dead)
         self._settled_removed = self._documents_at({position for segment in settled for position in segment.dead})
         self._count = sum(len(segment.keys) for segment in segments) - self._removed
@@ -146,6 +154,7 @@ class Index:
         self._begin()
 
     def _begin(self) -> None:
+        """Forget what was derived from the state before a change, and allow one index to append to `_recent`."""
         self._pen = [self._recent]  # the one index that pops it may append to `_recent`; any other copies it
         self._marks: dict[str, bytes] | None = None
         self._weighing: Weighing | None = None
@@ -161,17 +170,17 @@ class Index:
         return self._passages
 
     def updated(self, changes: Mapping[str, Document | None], may_join: bool = True) -> Index:
-        """The index with these documents by their keys instead of those it has; None is without one.
+        """Return an index in which `changes` replace the documents of their keys; None removes a document.
 
-        Takes time with the changes, and with all documents now and then, when many changes have come
-        together, unless it may not join them.
+        Takes time in proportion to the changes. When more than `FEW` have come since the last joining, all are joined
+        into segments, which may take time in proportion to all documents; without `may_join` that is left for later.
         """
         if may_join and self._changes_since_joining() + len(changes) > FEW:
             return self._merged(changes)
         return self._changed(changes)
 
     def is_grown(self) -> bool:
-        """Whether so many changes have come together that they had better be joined."""
+        """Return whether more than `FEW` changes have come since the last joining, so that `joined` is due."""
         return self._changes_since_joining() > FEW
 
     def joined(self) -> Index:
@@ -179,15 +188,17 @@ class Index:
         return self._merged({})
 
     def _changes_since_joining(self) -> int:
+        """Return the changes since the last joining; a replaced document was added and removed, and counts once."""
         return max(self._added, self._removed - self._settled_removed)
 
     def _documents_at(self, positions: Collection[int]) -> int:
-        """How many documents have all the passages at `positions` of segments."""
+        """Return how many documents the passages at `positions` are; each has all its passages there, in segments."""
         if not self._has_passages:
             return len(positions)
         return sum(self._first(position) == position for position in positions)
 
     def _changed(self, changes: Mapping[str, Document | None]) -> Index:
+        """Return a copy with `changes` in its recent documents, which both indexes share if this one may append."""
         new = object.__new__(Index)
         new.__dict__.update(self.__dict__)
         new._own, new._dead = self._own.copy(), self._dead.copy()
@@ -202,7 +213,7 @@ class Index:
         new._begin()
         return new
 
-    # These two are for an index that nobody has seen yet.
+    # `_drop` and `_add` change an index in place: only `_changed` calls them, before anybody else has the copy.
     def _drop(self, key: str) -> None:
         position = self._find(key)
         if position is not None:
@@ -226,14 +237,14 @@ class Index:
         self._words += sum(document.lengths)
 
     def _merged(self, changes: Mapping[str, Document | None]) -> Index:
-        """The index with these changes, if there are any, all of it in segments: `base` and one of all that came later.
+        """Return the index with these changes, without recent documents: `base`, and one segment of what came later.
 
-        Where the later one or the dead are more than a tenth of `base`, there is one segment, of all. Else `base` stays
-        as it is, and the later one says what is dead in it.
+        Where that segment or the dead are more than a tenth of `base`, everything becomes one segment. Otherwise `base`
+        stays as it is, and the later segment lists the positions that are dead in it.
         """
         found = [position for position in map(self._find, changes) if position is not None]
         replaced = (at for position in found for at in self._passages_at(position))
-        # Only of segments: the recent documents that still count become one, below.
+        # Only positions in segments: of the recent documents, those that still count become a segment, below.
         dead = {at for at in (*self._dead, *replaced) if at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
         documents = kept + [document for document in changes.values() if document is not None]
@@ -246,17 +257,17 @@ class Index:
         return Index([base, join(others, dead_in_others, base.identity, dead_in_base)])
 
     def settled(self) -> list[Segment]:
-        """The segments that most changes leave as they are: the first, and one of many changes, if there were."""
+        """Return the segments that few changes leave as they are: the base, and that of many changes if any."""
         return [segment for _, segment in self._parts[: self._settled]]
 
     def segments(self) -> tuple[list[Segment], list[int]]:
-        """All of it as segments, the recent documents as one of them, and the positions in them that do not count."""
+        """Return the whole index as segments (the recent documents become one), and the dead positions in them."""
         held = [segment for _, segment in self._parts]
         recent = [build(self._own_documents())] if self._own else []
         return [*held, *recent], [position for position in self._dead if position < self._start]
 
     def later(self) -> Segment:
-        """All that is not as the settled segments have it."""
+        """Build the segment of all that changed since the settled ones: later documents, and what is dead in those."""
         documents = self._own_documents()
         for first, segment in self._parts[self._settled :]:
             documents += documents_of(segment, {position - first for position in self._dead})
@@ -291,7 +302,7 @@ class Index:
             yield from ((name, self._key(place)) for place in places if place not in self._dead)
 
     def _labels(self, prefix: str) -> Iterator[tuple[str, Iterable[int]]]:
-        """The labels that begin with `prefix`, part by part, and where the documents are that had them."""
+        """Yield each label that begins with `prefix`, part by part, with the positions that have it, dead ones too."""
         held = [(first, segment.labels.starting(prefix)) for first, segment in self._parts]
         for first, names in (*held, (self._start, starting(self._recent.labels, prefix, self._size))):
             yield from ((name, map(first.__add__, positions)) for name, positions in names)
@@ -327,10 +338,9 @@ class Index:
     ) -> list[Ranked]:
         """The documents that share a word with `words`, best first, ties in the order of their keys.
 
-        The score of a document is that of its best passage. A word counts once however often it is said, and the
-        words of a tuple count as one. A word that nobody holds is taken for longer ones that it is a part of
-        (`vocabulary.substitutes`). `accept` says of a key whether it may be found, and is asked in that order, until
-        there are `limit`.
+        The score of a document is that of its best passage. A word counts once however often it is in `words`, and the
+        words of a tuple count as one. A word that no document holds is replaced by longer ones that contain it
+        (`vocabulary.substitutes`). `accept` is called with keys, best first, until it has accepted `limit`.
         """
         found = self._found(list(dict.fromkeys(words)))
         window = limit or max(1, self._count)
@@ -339,9 +349,9 @@ class Index:
         return list(islice((each for each in self._one_by_one(found, window) if accept(each.key)), limit))
 
     def terms_for(self, words: Sequence[Term]) -> dict[Term, Term]:
-        """The terms that are searched for these words, each with the word it stands for.
+        """Return the terms that are searched for `words`, each with the word that it stands for.
 
-        That is itself, unless no document holds the word: then others stand for it.
+        Each word stands for itself; where no document holds one, its substitutes are among the terms, too.
         """
         found: dict[Term, Term] = {word: word for word in words}
         for word in words:
@@ -350,7 +360,7 @@ class Index:
         return found
 
     def forms(self, word: Term) -> Sequence[str]:
-        """The words that count as `word`."""
+        """Return the words that count as `word`: those of a tuple; of a unit of a paired script, also pairs with it."""
         if isinstance(word, tuple):
             return word
         if not is_unit(word):
@@ -358,9 +368,9 @@ class Index:
         return pairs_of(word, self)
 
     def idf(self, word: Term, least: int = 0) -> float:
-        """The inverse document frequency: how much it says that a passage holds `word`, the most if none does.
+        """Return the inverse document frequency of `word`: the fewer passages hold it, the higher.
 
-        Of fewer than `least` passages it is reckoned as if there were so many.
+        An index of fewer than `least` passages counts as one of so many.
         """
         return idf(max(self._passages, least), self.document_frequency(word))
 
@@ -370,17 +380,17 @@ class Index:
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
 
     def document_frequency_at_most(self, word: str) -> int:
-        """The same, or more: documents that are gone count until they are joined, which takes no time to tell."""
+        """Return an upper bound of `document_frequency`, which counts dead passages instead of looking at each one."""
         return sum(len(positions) for _, _, positions, _ in self._holding(word))
 
     def explained(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
-        """What each of `words`, which `terms_for` gave, adds to the score of each document: all that `search` says."""
+        """Return for each document what each of `words`, terms of `terms_for`, adds to its score in `search`."""
         rare = {word: self.idf(word) for word in words}
         return [{word: rare[word] * share for word, share in held.items()} for held in self.shares(words, keys)]
 
     def shares(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
-        """For each document, and each of `words` that its best passage holds, which share of its idf counts there,
-        below 1."""
+        """Return for each document, by each of `words` that its best passage holds, the share of the word's idf that
+        counts there, below 1: more for a word that is often in a short passage."""
         return [shares for _, shares in self._best_shares(words, keys)]
 
     def best_passages(self, words: Sequence[Term], keys: Sequence[str]) -> list[int]:
@@ -388,7 +398,7 @@ class Index:
         return [number for number, _ in self._best_shares(words, keys)]
 
     def _best_shares(self, words: Sequence[Word], keys: Sequence[str]) -> list[tuple[int, dict[Word, float]]]:
-        """For each document which passage is the best, and the share of each word that this one holds."""
+        """Return for each document the number of its best passage, and its shares; a key not in the index has 0, {}."""
         found = [range(0) if at is None else self._passages_at(at) for at in map(self._find, keys)]
         shares: list[list[dict[Word, float]]] = [[{} for _ in passages] or [{}] for passages in found]
         for word in words:
@@ -416,7 +426,10 @@ class Index:
         return sum(first + position not in self._dead for position in positions) if self._dead else len(positions)
 
     def _one_by_one(self, found: Found, window: int) -> Iterator[Ranked]:
-        """All that share a word, best first, of which `window` are put in order first, and then more at once."""
+        """Yield all documents that share a word, best first.
+
+        Most callers stop early: `window` documents are put in order, and `_WIDER` times as many when these are used up.
+        """
         seen = 0
         while True:
             ranked = self._ranked(found, window)
@@ -426,6 +439,7 @@ class Index:
             seen, window = len(ranked), window * _WIDER
 
     def _ranked(self, found: Found, limit: int) -> list[Ranked]:
+        """Return the `limit` best documents, those of equal scores by place and key; keys are read for these only."""
         order = [(-score, position) for position, score in found(limit).items()]
         if limit < len(order):  # of equal scores, the keys decide which are left out
             order.sort()
@@ -434,12 +448,14 @@ class Index:
         return [Ranked(key, -score) for score, _, key in by_score[:limit]]
 
     def _place(self, position: int) -> int:
-        """Documents of equal scores come in this order, and of one place in that of their keys."""
+        """Return the order of a document among those of equal score, before its key; only a `Union` has several."""
         return 0
 
     def _found(self, words: list[Term]) -> Found:
-        """A function from a limit to the scores of documents by position: all that may be among so many best, and
-        perhaps more."""
+        """Return the scores of documents as a function of a limit, with substitutes for words that no document holds.
+
+        Numpy computes them where it pays, or where the words have more than `_MANY` holders.
+        """
         if numpy_pays():
             return self._found_by_arrays(words)
         holders = [self._holders(word) for word in words]
@@ -453,6 +469,7 @@ class Index:
         return lambda limit: best_of(scores, limit)
 
     def _found_by_arrays(self, words: list[Term]) -> Found:
+        """Do the same as `_found` with numpy; the weights of words are kept for later questions."""
         weighing = self._weighing
         if weighing is None:
             with loading():
@@ -472,7 +489,7 @@ class Index:
         return lambda limit: weighing.best(held, limit)
 
     def _firsts(self) -> list[tuple[int, Sequence[int], int]]:
-        """For each part where it begins, where its documents begin in it, and how many passages it has."""
+        """Return for each part its first position, the positions in it where documents begin, and its size."""
         recent = sorted(set(self._recent.firsts[: self._size]))
         return [
             *((first, segment.firsts, len(segment)) for first, segment in self._parts),
@@ -483,12 +500,12 @@ class Index:
         return self._words / max(1, self._passages)
 
     def _others(self, unheld: Iterable[Term], words: Iterable[Term]) -> list[Term]:
-        """What `unheld` may stand for that is not among `words`."""
+        """Return the substitutes for the words in `unheld`, each once, without those that are among `words`."""
         found = [other for word in unheld if isinstance(word, str) for other in self._substitutes_for(word)]
         return [other for other in dict.fromkeys(found) if other not in words]
 
     def _substitutes_for(self, word: str) -> list[Term]:
-        """The terms that stand for a word that no document holds. They are kept for this index alone."""
+        """Return the terms to search instead of a word that no document holds; cached for this state of the index."""
         kept = self._substitutes.get(word)
         if kept is None:
             if len(self._substitutes) >= _REMEMBERED:
@@ -508,6 +525,7 @@ class Index:
         return merged_holders([self._holding(each) for each in self.forms(word)])
 
     def _holding(self, word: str) -> list[Holders]:
+        """Return the holders of a word part by part, also of parts without any: `merged_holders` pairs them up."""
         held: list[Holders] = []
         for first, segment in self._parts:
             if segment.lengths:
@@ -526,6 +544,7 @@ class Index:
         return [self._recent.documents[position - self._start] for position in self._own.values()]
 
     def _find(self, key: str) -> int | None:
+        """Return the position of the document of `key`; None where there is none, or it is dead."""
         if key in self._own:
             return self._own[key]
         for first, segment in self._parts:
@@ -544,11 +563,11 @@ class Index:
         return key
 
     def _first(self, position: int) -> int:
-        """The position of the document that has a passage there."""
+        """Return the position of the document that has the passage at `position`."""
         return self._passages_at(position).start if self._has_passages else position
 
     def _passages_at(self, position: int) -> range:
-        """The positions of all passages of the document that has the one there."""
+        """Return the positions of all passages of the document that has the passage at `position`."""
         if position >= self._start:
             first, part = self._start, self._recent.passages(position - self._start)
         else:

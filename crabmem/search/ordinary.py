@@ -22,7 +22,7 @@ _SHORT = 2
 _ASCII_WORD = "[A-Za-z0-9]+"
 _END = r"(?<=[.!?:;…])\s+|\n|(?<=[。！？])"
 _MARKS = frozenset("?？")
-# A question begins with a word that asks, behind fewer others that tell something: "could you tell me who".
+# Of a question, one of so many first words asks; words that tell nothing do not count: "could you tell me who".
 _BEGINNING = 2
 _KANA, _HIRAGANA = ("\u3041", "\u30ff"), ("\u3041", "\u309f")
 
@@ -52,9 +52,9 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def levels(parts: Iterable[Sentence], language: str) -> dict[str, float]:
-    """What each term of sentences tells by itself, from 0 to 1; without those that stand for several words together.
+    """Return how much each term of sentences tells of a topic, from 0 to 1; a compound counts by its parts.
 
-    `language` is whose endings the terms lose; each sentence may be in any language.
+    The terms are stems of `language`, as in the index; each sentence may be in any language.
     """
     words, is_japanese = dict[str, str](), False
     for part in parts:
@@ -100,6 +100,7 @@ def _level(word: str, term: str, listed: Mapping[str, float]) -> float:
 
 
 def _level_of_pair(pair: str, is_japanese: bool) -> float:
+    """Return how much a pair of characters tells: all, a little or nothing, as none, one or both are ordinary."""
     listed = ordinary_words.JAPANESE if is_japanese else ordinary_words.CHINESE
     said = sum(char in listed or _HIRAGANA[0] <= char <= _HIRAGANA[1] for char in pair)
     return 1.0 if not said else NOTHING if said == len(pair) else _BETWEEN
@@ -112,7 +113,7 @@ def _plain(word: str) -> str:
 
 @cache
 def _listed() -> Mapping[str, float]:
-    """The sense of words, in whichever language."""
+    """Return what each listed word tells: of one language the least, of several languages that of the last list."""
     found = dict[str, float]()
     for lists in ordinary_words.LISTS:
         for words, level in reversed(list(zip(lists, (NOTHING, LITTLE, SOME), strict=True))):

@@ -1,8 +1,7 @@
 """What a question asks for: words, words that begin so (`deploy*`), and words in this order (`"deploy key"`).
 
-Words of a phrase are the same that `tokens` has, and those that it leaves out.
-
-What does not look like one of these, as a lone quote or star, is text like any other.
+A phrase has the same words that `tokens` makes, and the stop words that it leaves out. A lone quote or star is text
+like any other.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Words(Protocol):
         """Whether a document has that word."""
 
     def starting(self, prefix: str) -> list[str]:
-        """The words that begin so."""
+        """The words that begin with `prefix`."""
 
 
 class Query(NamedTuple):
@@ -57,12 +56,15 @@ def parse_query(text: str) -> Query:
 
 
 def _may_begin(prefix: str) -> bool:
-    """Whether words may begin with `prefix`, in scripts that have words."""
+    """Return whether `prefix` ends in a letter or digit of a script with spaces: in others no words can be told."""
     return _is_of_word(prefix[-1]) and not is_paired(prefix[-1])
 
 
 def terms_of(question: Query, index: Words, language: str) -> list[Term]:
-    """The terms to search `index` for; words that begin with the same prefix count as one, and spellings of a word."""
+    """Return the terms to search `index` for.
+
+    A tuple counts as one word: all words that begin with one prefix, or the spellings of a word that is not ASCII.
+    """
     spelled = (group for group in _spelled(question.text, language) if isinstance(group, tuple))
     groups = {word: group for group in spelled if any(map(index.is_held, group)) for word in group}
     found: list[Term] = list(dict.fromkeys(groups.get(word, word) for word in tokens(question.text, language)))
@@ -79,7 +81,11 @@ def _spelled(text: str, language: str) -> Iterator[Term]:
 
 
 def _beginning(prefix: str, index: Words, language: str) -> list[Term]:
-    """The words that begin with `prefix`; when it is several that nobody has as one, those before the last as well."""
+    """Return the terms for words that begin with `prefix`: one tuple of them all.
+
+    A prefix of several words, as `user-na`, is sought as one word first. Where none begins with it, the words before
+    the last are terms of their own, and the last is the prefix.
+    """
     whole = folded(normal(prefix))
     *before, last = "".join(char if _is_of_word(char) else " " for char in whole).split()
     longer = index.starting(whole) if before else []
@@ -103,25 +109,28 @@ class Phrase:
         return not self._row.isspace()
 
     def may_be_in(self, index: Index) -> Collection[str]:
-        """The keys of the documents that have its words, in whatever order."""
+        """Return the keys of the documents to look into: those with all its words; all, if it has only stop words."""
         # Beside other letters, ASCII may be indexed as part of something larger.
         held = ((tokens if piece.isascii() else _spelled)(piece, self._language) for piece in self._text.split())
         words: list[Term] = list(chain.from_iterable(held))
         return set(index.having(words)) if words else index.marks().keys()
 
     def is_in(self, texts: Iterable[str]) -> bool:
-        """Whether it stands in one of the texts."""
+        """Return whether the phrase stands in one of the texts."""
         return any(self._row in _row(text, self._language) for text in texts)
 
 
 def _row(text: str, language: str) -> str:
-    """The words of `text` in order, each in one form, between spaces; of scripts without spaces, what pairs are of."""
+    """Return the words of `text` in order, each in one form between spaces, so that `in` finds a phrase in a text.
+
+    Scripts without spaces give their units (`scripts.runs`) in place of words.
+    """
     row: list[str] = []
     terms = terms_by_text(language)
     for part in [text] if text.isascii() else stretches(text):
         for word in re.findall(_PLAIN, part) if part.isascii() else ():
-            *parts, whole = terms[word] or [word.lower()]  # what says nothing is said, too
+            *parts, whole = terms[word] or [word.lower()]  # a stop word has no terms, but is part of a phrase
             row += parts or [whole]
         for run, units in scripts.runs(part) if not part.isascii() else ():
-            row += units or spellings(run, language)[-1:]  # of two spellings that which both ways of typing have
+            row += units or spellings(run, language)[-1:]  # both ways of typing have the last one
     return f" {' '.join(row)} "

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 K1 = 1.5
 B = 0.6
 
-# So many passages for each document that is wanted are looked at first, and so many times as many if they are of too
-# few documents.
+# Passages looked at first for each wanted document, and how many times as many if these are of too few documents.
 _PASSAGES, _WIDER = 4, 8
 
 
@@ -54,7 +53,7 @@ def count_of(weight: Numbers, rare: Numbers, norm: Numbers) -> Numbers:
 def scores_of(
     words: Iterable[Sequence[Holders]], dead: Collection[int], documents: int, average: float
 ) -> dict[int, float]:
-    """By position, the score of every passage that has one of `words`, each given by who holds it."""
+    """Return the scores by position of all passages that have one of `words`; each word is given by its holders."""
     found: dict[int, float] = {}
     norm = cache(partial(length_norm, average=average))
     for holders in words:
@@ -68,17 +67,17 @@ def scores_of(
 
 
 def by_document(found: Found, first: Callable[[int], int], passages: int) -> Found:
-    """The scores of documents from those of passages: a document has that of its best one.
+    """Turn the scores of passages into scores of documents: a document has that of its best passage.
 
-    `found` gives all that may be among so many best of so many `passages`, and perhaps more; `first` tells the position
-    of the document that has the passage at one.
+    `found` is called with a limit and returns at least the passages that may be among so many best, of `passages` in
+    all; `first` returns the position of the document that has a passage.
     """
 
     def found_documents(limit: int) -> dict[int, float]:
         window = limit * _PASSAGES
         while True:
             scores = found(window)
-            # Of documents below it not all passages may be there.
+            # Below this score passages may be missing, so that the best one of a document is not known.
             least = 0.0 if window >= passages or len(scores) < window else sorted(scores.values())[-window]
             best: dict[int, float] = {}
             for position, score in scores.items():

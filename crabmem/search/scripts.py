@@ -42,7 +42,7 @@ _CLUSTERED = (
 )
 #: Letters of scripts whose words nothing separates, searched in pairs.
 PAIRED = _CHARACTERS + _CLUSTERED
-# No text with such a letter first comes before it: most words need no further look.
+# Words that sort before it begin with no such letter: most need no further look.
 _FIRST_PAIRED = "\u0e01"
 # Vowels written before the consonant they follow; what stacks a consonant upon another; what stands around one.
 _BEFORE = "\u0e40-\u0e44\u0ec0-\u0ec4"
@@ -54,7 +54,7 @@ _AROUND = (
 _BASE = f"[^{_BEFORE}{_STACKING}{_AROUND}]"
 _CLUSTER = f"[{_BEFORE}]{{0,8}}+{_BASE}(?:[{_STACKING}]{_BASE})*[{_STACKING}{_AROUND}]*|."
 _RUN = f"(?P<characters>[{_CHARACTERS}]+)|(?P<clustered>[{_CLUSTERED}]+)|[^{PAIRED}]+"
-# Whose letters are not Latin: there, Latin ones are those of code and of names.
+# Languages whose letters are not Latin: in their texts, words in Latin letters are code and names, taken as English.
 _ELSEWHERE = {"arabic", "armenian", "greek", "hindi", "nepali", "persian", "russian", "tamil", "yiddish"}
 
 _CACHED = 65_536
@@ -97,7 +97,7 @@ _HEBREW_LEAST = 3
 
 
 def latin(language: str) -> str:
-    """Whose endings words in Latin letters have, in a workspace of `language`."""
+    """Return the language of the stemmer for words in Latin letters, in a workspace of `language`."""
     return "english" if language in _ELSEWHERE else language
 
 
@@ -111,7 +111,10 @@ def terms(word: str, language: str) -> Iterator[str]:
 
 
 def runs(word: str) -> Iterator[tuple[str, list[str]]]:
-    """The pieces of a word, each of one way of writing, and the units of those whose words nothing separates."""
+    """Yield the runs of a word, each of one kind of script, with its units: none in a script that has spaces.
+
+    A unit is a character, or a consonant with the signs around it.
+    """
     for match in _compiled(_RUN).finditer(word):
         run = match[0]
         if match["clustered"]:
@@ -142,7 +145,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(_CACHED)
 def spellings(word: str, language: str) -> tuple[str, ...]:
-    """The spellings that are searched of `word`, given in NFKC and case folded; usually one, none of marks alone."""
+    """Return the spellings under which `word`, in NFKC and case folded, is searched: usually one, none for marks alone.
+
+    The last one is shared by both ways of typing, with accents and without.
+    """
     return tuple(dict.fromkeys(filter(None, _spelled(word.translate(_JOINING), language))))
 
 
@@ -161,6 +167,7 @@ def folded(word: str) -> str:
 
 
 def _apart(char: str) -> str:
+    """Return a letter and its accents one by one, a digit as ASCII; Cyrillic stays, where й is no и with an accent."""
     if "\u0400" <= char < "\u0530" or char.isascii():
         return char
     digit = unicodedata.decimal(char, None)
@@ -168,6 +175,10 @@ def _apart(char: str) -> str:
 
 
 def _spelled(word: str, language: str) -> list[str]:
+    """Return the stem of a word, and that of the word typed without accents; English stems have no accents at all.
+
+    In an English workspace, or one without a stemmer, ä, ö and ü are also spelled ae, oe and ue.
+    """
     bare = folded(word)
     script = _script(word)
     if script == "latin" and language in (*_PLAIN, "none") and (typed := word.translate(_UMLAUTS)) != word:
@@ -184,6 +195,7 @@ def _spelled(word: str, language: str) -> list[str]:
 
 
 def _spoken(script: str, language: str) -> str:
+    """Return the stemmer's language for a script: the workspace's if written so, else the script's first, or ""."""
     if script == "latin":
         return latin(language)
     languages = _SPOKEN.get(script, ("",))
@@ -197,7 +209,7 @@ def _script(word: str) -> str:
 
 
 def _hebrew(bare: str) -> list[str]:
-    """The word, and the word after one or two of the letters that may stand before any, without endings."""
+    """Return the word, and the word without one or two of the particles that are written with it; endings removed."""
     words = [bare]
     for word in (bare[1:], bare[2:]):
         if len(word) < _HEBREW_LEAST or bare[len(bare) - len(word) - 1] not in _HEBREW_BEFORE:

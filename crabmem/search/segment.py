@@ -29,11 +29,12 @@ Section = tuple[str, bytes]
 
 # Arrays lie as this machine has them: a machine of the other kind builds its own.
 _LABEL = f"search 3 {sys.byteorder}"
+# Of each of the 17 sections the type code and the size in bytes.
 _TABLE = struct.Struct("<" + "cQ" * 17)
 _START = derived.BODY + _TABLE.size
-#: So many documents are counted one by one, and so many at most are indexed at once.
+#: Documents, at most, whose words are counted in Python; bm25s indexes more.
 FEW = 500
-_AT_ONCE = 10_000
+_AT_ONCE = 10_000  # documents indexed at once, at most: more take too much memory
 
 
 class Document:
@@ -41,8 +42,8 @@ class Document:
 
     `mark` is for the caller to tell its version by: any bytes, of one length in an index. `words` are those of its
     first passage, `further` those of the others: passages are ranked, and the best counts for the document. `labels`
-    are found exactly, and never ranked. `lengths` are what the passages count as in words, where that is not how many
-    they have: a passage is no longer for its day, by which it is found.
+    are found exactly, and never ranked. `lengths` are those that ranking goes by, where they are not the numbers of
+    words: words that are added so that a passage is found by its day do not make it longer.
     """
 
     __slots__ = ("key", "labels", "lengths", "mark", "passages")
@@ -68,12 +69,12 @@ class Damaged(ValueError):
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8 for any text, in an order that is the order of the texts."""
+    """Encode any text, lone surrogates too; the bytes sort as the texts do."""
     return text.encode("utf-8", "surrogatepass")
 
 
 class Names:
-    """Distinct texts in their order."""
+    """Distinct texts in sorted order, read in place: `text` is all of them in one, `at` where each begins."""
 
     __slots__ = ("_at", "_text")
 
@@ -136,7 +137,10 @@ class Names:
 
 
 class Postings:
-    """For every name, the positions of the passages that have it, and how often each has it."""
+    """For every name, the positions of the passages that have it, and how often each has it.
+
+    `starts` are the places in `positions` and `counts` where those of each name begin.
+    """
 
     __slots__ = ("counts", "names", "positions", "starts")
 
@@ -181,6 +185,7 @@ class Segment:
         self.firsts: Sequence[int] = firsts if self.has_passages else range(len(self.keys))
         self.words, self.labels = Postings(*lists[:5]), Postings(*lists[5:])
         self.base = bytes(base)
+        #: The head of the file, which has a checksum of the rest: other contents have another identity.
         self.identity = bytes(self.data[:_START])
         self._by_key: dict[str, bytes] | None = None
 
@@ -220,6 +225,11 @@ class Segment:
 
 
 def _sections(data: memoryview) -> list[memoryview]:
+    """Return the sections of a segment, each as an array of its type.
+
+    Raises:
+        Damaged: `data` is not a whole segment, as it was written.
+    """
     body = derived.body(data, _LABEL)
     if body is None or len(body) < _TABLE.size:
         raise Damaged("another format, or not as it was written")
@@ -265,7 +275,7 @@ def texts(names: Iterable[str]) -> list[Section]:
 
 
 def build(documents: Iterable[Document], base: bytes = b"", dead: Collection[int] = ()) -> Segment:
-    """The segment of `documents`, which have keys of their own."""
+    """Build the segment of `documents`, no two of one key; `base` and `dead` are what it says of another segment."""
     ordered = sorted(documents, key=lambda document: document.key)
     words = [passage for document in ordered for passage in document.passages]
     are_few = len(ordered) <= FEW or not any(words)
@@ -297,7 +307,7 @@ def _marks(marks: Sequence[bytes]) -> Section:
 
 
 def build_in_pieces(documents: Sequence[Document]) -> Iterator[Segment]:
-    """The segments of many documents, so many at once as memory bears."""
+    """Yield segments of many documents, at most `_AT_ONCE` in each; one that is empty where there are no documents."""
     for start in range(0, max(1, len(documents)), _AT_ONCE):
         yield build(documents[start : start + _AT_ONCE])
 
@@ -316,7 +326,7 @@ def counted_postings(lists: Iterable[tuple[int, Sequence[str]]]) -> list[Section
 
 
 def _bm25s_postings(lists: Sequence[Sequence[str]]) -> list[Section]:
-    """The postings of bm25s, with the counts that its weights were made of: those change with every document."""
+    """Index with bm25s, and compute from its weights the counts: weights would change with every document added."""
     import numpy as np
 
     names = sorted(set().union(*lists))
@@ -351,7 +361,11 @@ def _packed(values: Array) -> Section:
 def join(
     segments: Sequence[Segment], dead: Collection[int], base: bytes = b"", base_dead: Collection[int] = ()
 ) -> Segment:
-    """One segment of what is in `segments`, whose positions count on from one to the next, without the dead."""
+    """Return one segment of the documents in `segments` that are not dead; positions go on from one to the next.
+
+    `base` and `base_dead` are what the new segment says of another one. A single segment that would stay as it is, is
+    returned itself.
+    """
     segments = [segment for segment in segments if len(segment)] or segments[:1]
     if len(segments) == 1 and segments[0].base == base and not dead and not base_dead:
         return segments[0]
@@ -364,6 +378,7 @@ def join(
     order = [at for at in sorted(range(len(keys)), key=keys.__getitem__) if firsts[at] not in dead]
     passages = list(starmap(range, pairwise([*firsts, ends[-1]])))
     alive = list(chain.from_iterable(passages[at] for at in order))
+    # The new position of each passage, -1 for the dead.
     place = np.full(ends[-1], -1)
     place[alive] = np.arange(len(alive))
     places = np.split(place, ends[:-1])
@@ -383,7 +398,7 @@ def join(
 
 
 def _joined_postings(lists: Sequence[Postings], places: Sequence[Array]) -> list[Section]:
-    """Postings together; `places` has for each of them the new positions of its passages, -1 for the dead."""
+    """Merge postings; `places` has for each of them the new positions of its passages, -1 for the dead."""
     import numpy as np
 
     names = [postings.names.all() for postings in lists]
@@ -431,6 +446,7 @@ def documents_of(segment: Segment, dead: Collection[int]) -> list[Document]:
 
 
 def _held(postings: Postings, size: int) -> list[list[str]]:
+    """Return the names that each of `size` passages has, each as often as it was counted."""
     held: list[list[str]] = [[] for _ in range(size)]
     ends = postings.starts.tolist()[1:]
     at = 0

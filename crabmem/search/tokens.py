@@ -35,7 +35,7 @@ _VERSION = 15
 
 
 def rules(language: str) -> bytes:
-    """Four bytes that stand for the rules by which words are made: others when a text would have other words.
+    """Return four bytes that identify the rules by which words are made: others when a text would have other words.
 
     They also change with the weight of a field and the size of a passage. An index with other bytes is of no use.
     """
@@ -92,15 +92,16 @@ class _Terms(dict[str, tuple[str, ...]]):
         return tuple(self._of_ascii(text) if text.isascii() else self._of_any(text))
 
     def _stem(self, word: str) -> tuple[str, ...]:
-        """The stem of a word in small letters; nothing for one that says nothing."""
+        """Return the stem of a word in small letters; nothing for an English stop word."""
         if self.is_english:
             if word in english.SILENT:
                 return ()
             word = english.base(word)
-        # A stemmer is not made for threads; what is kept leaves few words to make one for.
+        # A new stemmer each time, as threads must not share one; the cache leaves few words to make one for.
         return (word if self._latin == "none" else str(Stemmer.Stemmer(self._latin, 0).stemWord(word)),)
 
     def _of_ascii(self, text: str) -> Iterator[str]:
+        """Yield the terms of a text without spaces: of dates in numbers, of names such as `c++`, and of all else."""
         text, dates = self.without_dates(text)
         yield from dates
         if "#" in text or "++" in text:
@@ -169,5 +170,5 @@ _terms: dict[str, _Terms] = {}
 
 
 def terms_by_text(language: str) -> _Terms:
-    """The terms of any text without spaces, by the text; kept for the next who asks."""
+    """Return the cache from any text without spaces to its terms; there is one for each language."""
     return _terms.get(language) or _terms.setdefault(language, _Terms(language))

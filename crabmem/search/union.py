@@ -14,8 +14,8 @@ from .segment import Segment
 class Union(Index):
     """The documents of `members`, each index by its name. Scores are those of one index that has them all.
 
-    The key of a document is its address. Equal scores are in the order of the members. It is searched and never
-    updated: whoever has a new member index makes another union.
+    The key of a document is its address: the member's name, and its key there. Equal scores are in the order of the
+    members. A union is never updated: make another one when a member changes.
     """
 
     def __init__(self, members: Mapping[str, Index]) -> None:
@@ -29,6 +29,7 @@ class Union(Index):
             start += sum(map(len, segments))
         *firsts, self._start = accumulate((len(segment) for _, segment in held), initial=0)
         self._parts = [(first, segment) for first, (_, segment) in zip(firsts, held, strict=True)]
+        # Part by part the first position, and the name of the member that it is of.
         self._begins, self._names = firsts, [name for name, _ in held]
         self._order = {name: place for place, name in enumerate(members)}
         self._has_passages = any(segment.has_passages for _, segment in held)

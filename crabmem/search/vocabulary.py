@@ -10,17 +10,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .index import Holders, Index, Term
 
-# A word of fewer letters is in too many others; what stands before it in one is at least so long, or is a prefix.
+# Letters of a word that is sought in longer ones: fewer are in too many. A longer one begins with the word, or has at
+# least three letters before it.
 _LEAST, _MOST, _BEFORE = 5, 60, 3
 # Letters of an ending that no stemmer knows.
 _ENDING = 3
 
 
 def substitutes(word: str, index: Index) -> list[Term]:
-    """What to look for when no document holds `word`; words of which any will do are a tuple.
+    """Return what to look for when no document holds `word`; a tuple counts as one word, and any of it will do.
 
-    The words that it is a part of: `versicherung` is in `krankenversicherung`. In scripts whose endings nobody removes,
-    else the longest word that it is with an ending; of a pair of units without spaces, those that stand alone.
+    These are the longer words that contain it: `krankenversicherung` for `versicherung`. Where there are none, a word
+    that is not ASCII is cut by up to three letters, as its script may have endings that no stemmer knows. A pair of
+    units of a script without spaces is replaced by those units that a document holds as words.
     """
     units = [] if word.isascii() else [unit for _, units in runs(word) for unit in units]
     if units:
@@ -36,7 +38,7 @@ def substitutes(word: str, index: Index) -> list[Term]:
 
 
 def pairs_of(unit: str, index: Index) -> list[str]:
-    """`unit`, which pairs of neighbours may hold, and those that do."""
+    """Return `unit`, and the pairs of neighbours in the index that hold it."""
     return [unit, *(pair for pair in index.containing(unit) if pair != unit and holds(pair, unit))]
 
 

@@ -16,6 +16,6 @@ def parted(address: str) -> tuple[str, str]:
 
 
 def name_parted(name: str) -> tuple[str, str]:
-    """The same of what somebody typed as a name; with a space behind it, `me: I like tea` is a text, and no address."""
+    """Do as `parted` for a name that somebody typed: `me: I like tea`, with a space, is text and no address."""
     scope, path = parted(name)
     return ("", "") if path[:1].isspace() else (scope, path)

@@ -10,10 +10,11 @@ from .limits import MAX_WHO
 _RESERVED = ("person", "crabmem")
 _MARK = " (agent)"
 _MAIL = re.compile(r"<([^>]*)>?")
-# What ends of names Git drops, and what is seen as nothing although it counts as letters or signs.
+# Characters that Git drops from the ends of names.
 _DROPPED = " .,:;\"'<>"
 # Signs like the one by which the history marks the person.
 _STARS = "*＊∗⁎✱٭"
+# Characters that show nothing, although Unicode counts them as letters or signs.
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 #: Letters of other scripts, and digits, by the Latin ones that they look like, after folding; i, l and 1 are one.
 _LIKE = str.maketrans(
@@ -37,8 +38,8 @@ _BETWEEN_WORDS = re.compile(r"[\s_./:@()-]+")
 def agent_name(given: str, person: str) -> str:
     """What an agent is called as an author, beside a `person` who is "Name" or "Name <mail>".
 
-    A name that could be taken for another's gets a mark that tells; one in which nothing is seen is "agent". An address
-    is none of an agent's name, nor is a character that nobody sees.
+    A name that could be taken for the person's or crabmem's gets " (agent)" after it; a name that shows nothing becomes
+    "agent". Mail addresses and invisible characters are removed.
     """
     name = without_unseen(_MAIL.sub(" ", given)).strip(_DROPPED + _STARS)
     if not _skeleton(name):
@@ -82,15 +83,15 @@ def refuse_taken(given: str, person: str) -> None:
 
 
 def _is_taken(given: str, person: str) -> bool:
-    """Whether the name or the address in `given` is, or looks like, one that is not an agent's."""
+    """Whether the name or the address in `given` is or looks like a reserved one or the person's, or mixes scripts."""
     others = {_letters(each) for each in (*_RESERVED, *_parts(person))} - {""}
     return _is_mixed(given) or any(_letters(each) in others for each in _parts(given))
 
 
 def _is_mixed(given: str) -> bool:
-    """Whether a word of a name without our mark has letters of Latin and of a script with letters like those.
+    """Whether a word of a name has letters of Latin and of a script with letters like those; not with our mark.
 
-    No list of letters that look alike is whole, and an honest name has no such word.
+    This catches what `_LIKE` misses: no list of letters that look alike is complete, and honest names mix no scripts.
     """
     name = without_unseen(unicodedata.normalize("NFKC", _MAIL.sub(" ", given))).strip(_DROPPED)
     words = () if name.endswith(_MARK) else _BETWEEN_WORDS.split(name)
@@ -104,7 +105,7 @@ def _scripts(word: str) -> set[str]:
 
 
 def _parts(identity: str) -> list[str]:
-    """The name, the address, and both in one, as far as there are such."""
+    """Return what of "Name <mail>" can be taken for another: the name, the address, and the whole, if they show."""
     found = [_MAIL.sub(" ", identity), *_MAIL.findall(identity), identity]
     return [part for part in found if _skeleton(part)]
 
@@ -125,7 +126,7 @@ def _letters(name: str) -> str:
 
 
 def _base(char: str) -> str:
-    """The letter of Latin, or the digit, that `char` is a form of; itself if it is of none."""
+    """Return the plain Latin letter or ASCII digit that `char` is a form of; `char` itself if there is none."""
     if not char.isascii() and char.isdecimal():
         return str(unicodedata.decimal(char))
     found = None if char.isascii() else _FORM.fullmatch(unicodedata.name(char, ""))

@@ -23,7 +23,7 @@ _CALLED = {
 
 
 def naming_wrong_arguments(kind: C) -> C:
-    """A class whose public methods raise a TypeError that names the argument where one of another type made them fail.
+    """Change a class so that its public methods, failing on an argument of a wrong type, raise TypeError and name it.
 
     Arguments are looked at after the failure: a call that works takes no longer.
     """
@@ -47,7 +47,7 @@ def _naming(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def wrong_argument(function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """What is wrong with the first argument of another type than the function says; "" where none is known to be."""
+    """Return what is wrong with the first argument of a type that the signature excludes; "" where none is found."""
     about = signature(function)
     try:
         bound = about.bind(*given, **named)
@@ -86,7 +86,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _odd_in(value: Any) -> Any:
-    """What a list or a tuple has first that is no text; None for nothing, and of all else."""
+    """Return the first item of a list or tuple that is no text; None if all are, or `value` is of another type."""
     inside = value if isinstance(value, list | tuple) else ()
     return next((each for each in inside if not isinstance(each, str)), None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from shlex import quote
 
-# Each names a memory in the one that --dir names, unless its option says that none is meant.
+# Variables that choose a memory inside the one of --dir, each with the option that overrides it with none.
 _WITHIN = (("CRABMEM_PROJECT", "--project ''"), ("CRABMEM_WORKSPACE", "--workspace ''"))
 
 
@@ -16,6 +16,6 @@ def command(verb: str, name: str, options: str = "", program: str = "crabmem") -
 
 
 def program_at(folder: str, environment: Mapping[str, str]) -> str:
-    """How a command about the memory in `folder` begins where a shell has this `environment`."""
+    """Return the beginning of a command that reaches the memory in `folder` whatever the `environment` chooses."""
     unset = (option for name, option in _WITHIN if environment.get(name))
     return " ".join((f"crabmem --dir {quote(folder)}", *unset))

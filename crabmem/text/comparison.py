@@ -39,7 +39,7 @@ def lines_in(text: str) -> list[str]:
 
 
 def lines_of(data: bytes) -> list[bytes]:
-    """The same of bytes."""
+    """Return the lines of bytes, as `lines_in` does of text."""
     return BytesIO(data).readlines()
 
 
@@ -52,6 +52,10 @@ def common_ends(one: Sequence[T], other: Sequence[T]) -> tuple[int, int]:
 
 
 def _most(longest: int, is_same: Callable[[int, int], bool]) -> int:
+    """Return how many items, `longest` at most, are the same, by bisection: slices are compared faster than items.
+
+    `is_same(low, high)` returns whether the items from `low` to `high` are.
+    """
     low, high = 0, longest
     while low < high:
         middle = (low + high + 1) // 2
@@ -63,7 +67,7 @@ def _most(longest: int, is_same: Callable[[int, int], bool]) -> int:
 
 
 def matched(old: Sequence[T], new: Sequence[T]) -> dict[int, int]:
-    """Which item of `old` each item of `new` is, by their numbers, without those that are new. Both rise together."""
+    """Map the number of each item of `new` that is not new to its number in `old`, in order: both numbers rise."""
     found = list[Pair]()
     head, tail = common_ends(old, new)
     ends = range(len(new) - tail, len(new)), range(len(old) - tail, len(old))
@@ -79,7 +83,7 @@ def matched(old: Sequence[T], new: Sequence[T]) -> dict[int, int]:
 
 
 def changes(old: Sequence[T], new: Sequence[T]) -> Iterator[Change]:
-    """The parts of `old` that `new` does not have at their place, with what stands there, in order."""
+    """Yield in order each part of `old` that is not in `new`, with the part of `new` that stands there instead."""
     at, to = 0, 0
     for there, here in [*matched(old, new).items(), (len(new), len(old))]:
         if there > to or here > at:
@@ -90,13 +94,16 @@ def changes(old: Sequence[T], new: Sequence[T]) -> Iterator[Change]:
 def _between_anchors(
     old: Sequence[T], new: Sequence[T], olds: Sequence[int], news: Sequence[int], rounds: int, found: list[Pair]
 ) -> list[_Gap]:
-    """Add what is surely the same at these places to what was `found`; return the gaps that are left."""
+    """Match the common ends and the anchors of one gap, adding them to `found`; return the gaps that are left.
+
+    A gap with more than `_MAX_ITEMS` is left unmatched: none is returned for it.
+    """
     one, other = [old[at] for at in olds], [new[at] for at in news]
     head, tail = common_ends(one, other)
     found += zip(news[:head], olds[:head], strict=True)
     found += zip(news[len(news) - tail :], olds[len(olds) - tail :], strict=True)
     own, counts = Counter(one[head : len(one) - tail]), Counter(other[head : len(other) - tail])
-    # What only one side has would hide from each other what stands around it.
+    # Without the items of one side only, equal items around them become neighbours, which the next round matches.
     size = len(olds) + len(news) - 2 * (head + tail)
     olds = [at for at, item in zip(olds[head : len(one) - tail], one[head:], strict=False) if item in counts]
     news = [at for at, item in zip(news[head : len(other) - tail], other[head:], strict=False) if item in own]
@@ -118,7 +125,10 @@ def _between_anchors(
 
 
 def rising(pairs: Iterable[Pair]) -> list[Pair]:
-    """The most pairs, of those in the order of their second numbers, whose first numbers rise, too."""
+    """Return the most pairs whose first numbers rise, too (longest increasing subsequence, by patience sorting).
+
+    `pairs` come in the order of their second numbers.
+    """
     tops, chains = list[int](), list[Chain]()
     for there, here in pairs:
         pile = bisect_left(tops, there)
@@ -134,8 +144,9 @@ def rising(pairs: Iterable[Pair]) -> list[Pair]:
 def _longest(old: Sequence[T], new: Sequence[T], olds: Sequence[int], news: Sequence[int]) -> list[Pair]:
     """A longest common subsequence of the items at these places; nothing where its rows would be too large.
 
-    Of each row, for the items of `new` up to one, the bits that are 0 are the places in `old` at which the longest
-    common subsequence up to there grows (Hyyrö, Bit-Parallel LCS-length Computation Revisited, 2004).
+    Row n is about the first n items of `new`: its 0 bits are the places in `old` at which the longest common
+    subsequence with these grows (Hyyrö, Bit-Parallel LCS-length Computation Revisited, 2004). The rows are read
+    backwards to find the items.
     """
     if len(olds) > len(news):
         return [(there, here) for here, there in _longest(new, old, news, olds)]
@@ -162,6 +173,7 @@ def _masks(items: Sequence[T]) -> dict[T, int]:
 
 
 def _rows(masks: dict[T, int], length: int, other: Sequence[T]) -> list[int]:
+    """Return the rows that `_longest` describes, the first for no item of `other`; `masks` are of `length` items."""
     full = row = (1 << length) - 1
     rows = [row]
     for item in other:
@@ -172,7 +184,10 @@ def _rows(masks: dict[T, int], length: int, other: Sequence[T]) -> list[int]:
 
 
 def nearest(name: str, known: Iterable[str], most: int = 1, least: float = 0.6) -> list[str]:
-    """The names most like `name`, best first: of twice the characters that both have in order, at least that share."""
+    """Return up to `most` names like `name`, best first.
+
+    Likeness is twice the length of the longest common subsequence over that of both names together, at least `least`.
+    """
     sought = name[:_MAX_NAME]
     masks, found = _masks(sought), list[tuple[float, str]]()
     for each in known:

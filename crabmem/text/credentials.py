@@ -27,17 +27,17 @@ _NO_PASSWORD = re.compile(
     r"://(?:anonymous|ftp):|:(?:pass(?:word|wd)?|pwd|pw|secret|token|user|key|guest|public|share|test|demo|\d{1,5})@",
     re.IGNORECASE,
 )
-# What is not seen may stand inside of anything.
+# Invisible characters, which may stand inside a credential and hide it from expressions.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
 )
 _BREAK = re.compile(r"(?:\r\n|[\n\r\x85\u2028\u2029])[ \t>]*+")
 _REST_OF_KEY = r"[A-Za-z0-9+/=\s\\]*+(?:-----END [A-Z ]{0,40}-----)?"
-# In place of what was found: a part of nothing else.
+# Stands in the place of a credential that was found; no expression matches it.
 _TAKEN = "\0"
 
-#: What it is called, a text it cannot be without, and the whole of it. What repeats without end begins where no other
-#: match could, or else is bounded.
+#: Name, a text that every match contains (looked for first, as that is fast), expression. Repetitions are bounded, or
+#: begin where no other match could: else a long text would take time with its square.
 _FORMATS = (
     ("AWS access key", "AKIA", r"AKIA[A-Z2-7]{16}"),
     ("AWS temporary access key", "ASIA", r"ASIA[A-Z2-7]{16}"),
@@ -141,9 +141,9 @@ _FORMATS = (
 _UNMISTAKABLE = frozenset(
     ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "xox", "sk-ant-", "sk-proj-", "npm_", "PRIVATE KEY")
 )
-# What looks like these alone is as often a digest: their text has to name the issuer.
+# Formats that look like a digest, and count only in a text that names the issuer.
 _ISSUERS = {"Mailchimp key": "mailchimp", "Twilio key": "twilio"}
-# What is of one line by its nature: joined with the next one, anything could be.
+# Formats, by the text they contain, that are not sought across lines: lines that are joined would match by chance.
 _OF_A_LINE = ("://", "uthorization", ".", "-us", ":A", "sig=")
 
 # A name with one of these words in it, the separator, and a value.
@@ -160,6 +160,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _SAID_BY = ("passw", "passphrase", "kennwort", "contraseña")
+# "12-character" is what a password has to be, not the password.
 _MEASURE = re.compile(r"\d+-[a-z]+\Z")
 _FRONT = 80
 _NO_NAME = re.compile(r"[^A-Za-z0-9_. -]")
@@ -204,7 +205,7 @@ class Credential:
 def credentials_in(text: str) -> list[Credential]:
     """What in `text` is shaped like a credential, each once; placeholders of documentation are not.
 
-    What is not seen inside one, and the end of a line, hide nothing.
+    Invisible characters and line breaks inside a credential do not hide it.
     """
     found = dict[str, Credential]()
     rest = _without(_seen(text), found, lines=True)
@@ -218,8 +219,8 @@ def credentials_in(text: str) -> list[Credential]:
 def redacted(text: str) -> str:
     """`text` with the kind of each credential in its place, as in "[GitHub token]".
 
-    Of one that is broken over lines no place could be named: then nothing of the text stays. Nor does anything of one
-    that has very many, which would take too long.
+    The whole text is left out if a credential in it is broken over lines, and so has no one place to mask, or if it has
+    more than `_MAX_COMPARED`, which would take too long.
     """
     found = credentials_in(text)
     if len(found) > _MAX_COMPARED:
@@ -235,12 +236,14 @@ def redacted(text: str) -> str:
 
 
 class Screen:
-    """Refuses texts with new credentials, if the setting `rule` is "refuse". It looks into each text once: whoever
-    holds a lock lets it look before, and has the answer at once.
+    """Refuses texts with new credentials, if the setting `rule` is "refuse".
+
+    Each text is searched once, as that takes long: give texts to the constructor before taking a lock, and `refuse_new`
+    needs no search while it is held.
     """
 
     def __init__(self, rule: str, *texts: str) -> None:
-        """`texts` are looked into at once."""
+        """Search `texts` now."""
         self._rule = rule
         self._seen: dict[str, list[Credential]] = {}
         for text in texts:
@@ -259,7 +262,7 @@ class Screen:
             )
 
     def doubts(self, text: str) -> bool:
-        """Whether a text has credentials that are refused where they are new."""
+        """Return whether `refuse_new` would refuse the text if all of it were new; False for other rules."""
         return bool(self._found(text))
 
     def _found(self, text: str) -> list[Credential]:
@@ -271,7 +274,7 @@ class Screen:
 
 
 def warnings(text: str, before: str | None, rule: str) -> tuple[str, ...]:
-    """What to say of a text that is there all the same; nothing when `rule` is "off"."""
+    """Return a warning for each credential that is new in a text which was saved all the same; none for rule "off"."""
     found = [] if rule == "off" else _new(credentials_in(text), before)
     return tuple(f"it holds what looks like a secret: {words}" for words in _masked(found))
 
@@ -287,7 +290,7 @@ def _new(found: list[Credential], *before: str | None) -> list[Credential]:
 
 
 def _masked(found: list[Credential]) -> list[str]:
-    """What to say of credentials: of many, how many more there are."""
+    """Return the credentials masked, `_MAX_NAMED` at most, and how many more there are."""
     more = [f"and {len(found) - _MAX_NAMED} more"] if len(found) > _MAX_NAMED else []
     return [*(item.masked for item in found[:_MAX_NAMED]), *more]
 
@@ -303,7 +306,10 @@ def _on_one_line(text: str) -> str:
 
 
 def _without(text: str, found: dict[str, Credential], lines: bool) -> str:
-    """`text` without what has a format, which goes into `found`; `lines` is for a text that still has its lines."""
+    """Return `text` without credentials of known formats, and add these to `found`.
+
+    `lines` is False for a text that was joined to one line: then formats of one line (`_OF_A_LINE`) are not sought.
+    """
     lower = text.lower()
     for kind, mark, pattern in _FORMATS:
         if mark in text and (lines or mark not in _OF_A_LINE) and _ISSUERS.get(kind, "") in lower:
@@ -325,6 +331,7 @@ def _expression(mark: str, pattern: str) -> re.Pattern[str]:
 
 
 def _is_placeholder(item: Credential) -> bool:
+    """Whether a match is no credential: it says so, has few different characters, or only looks like its format."""
     if item.kind == "private key":
         return False
     if item.kind == "Discord bot token" and not _is_number(item.text.partition(".")[0]):
@@ -335,7 +342,7 @@ def _is_placeholder(item: Credential) -> bool:
 
 
 def _is_number(code: str) -> bool:
-    """Whether it is Base64 of decimal digits, as a bot of Discord begins with its number."""
+    """Whether `code` is Base64 of decimal digits, as the token of a Discord bot begins with the bot's number."""
     try:
         return base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)).isdigit()
     except (binascii.Error, ValueError):
@@ -343,6 +350,7 @@ def _is_number(code: str) -> bool:
 
 
 def _values_by_name(text: str, folded: str) -> Iterator[Credential]:
+    """Yield values with a name that calls them secret, as in `DB_PASSWORD=…`; the name may have up to four words."""
     for match in _NAMED.finditer(text) if _has_one(folded, _NAMED_BY) else ():
         front = _NO_NAME.split(text[max(0, match.start() - _FRONT) : match.start()])[-1]
         name = " ".join(f"{front}{match['word']}".split()[-4:])
@@ -353,6 +361,7 @@ def _values_by_name(text: str, folded: str) -> Iterator[Credential]:
 
 
 def _passwords_in_sentences(text: str, folded: str) -> Iterator[Credential]:
+    """Yield passwords that a sentence gives, as in "the password of the router is …"; without a digit it is a word."""
     for match in _SAID.finditer(text) if _has_one(folded, _SAID_BY) else ():
         value = match["value"].rstrip(".:!?)]}")
         about = {part.upper() for part in _PARTS.findall(match["about"])}
@@ -367,6 +376,7 @@ def _has_one(folded: str, words: tuple[str, ...]) -> bool:
 
 
 def _says_secret(parts: list[str]) -> bool:
+    """Whether the words of a name, in capitals, call its value secret: `API KEY` does, `TOKEN ID` does not."""
     if not _SAY_OTHERWISE.isdisjoint(parts):
         return False
     keys = (kind for kind, word in pairwise(parts) if word == "KEY")

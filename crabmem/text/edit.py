@@ -8,7 +8,7 @@ from .comparison import Change, changes, lines_in
 
 BOM = "\ufeff"
 _MARKS, _BEFORE = ("<<<<<<<", "=======", ">>>>>>>"), "|||||||"
-# A model reads the numbers of so many lines; a text to replace that is short may stand on every one.
+# Line numbers that an error lists, as a model reads it; a short text to replace may stand on every line of a file.
 _MOST_LINES = 1_000
 _AROUND = 3  # lines that a diff shows before and behind a change
 _NO_NEWLINE = "\\ No newline at end of file\n"
@@ -26,7 +26,7 @@ def unified_diff(before: str | None, after: str | None, path: str) -> str:
 
 
 def _groups(found: "Iterable[Change]") -> "Iterator[list[Change]]":
-    """Changes so near to each other that the lines around them meet."""
+    """Yield runs of changes whose context lines meet: each run is one hunk."""
     group = list[Change]()
     for each in found:
         if group and each.start - group[-1].end > 2 * _AROUND:
@@ -51,7 +51,10 @@ def _hunk(old: list[str], new: list[str], group: "list[Change]") -> "Iterator[st
 
 
 def _range(start: int, end: int) -> str:
-    """Lines by the number of the first, and how many unless it is one; of none, the number of the line before."""
+    """Format a range of lines for a hunk's head: the first line from 1, and the count unless it is one.
+
+    An empty range has the number of the line before it, as in Git.
+    """
     return f"{end}" if end - start == 1 else f"{start + (end > start)},{end - start}"
 
 
@@ -86,9 +89,9 @@ def appended(before: str, text: str) -> str:
 
 
 def grown(before: str, after: str) -> str | None:
-    """`before`, and after it what `after` has more, in the line breaks of `before`; None where it changes any of it.
+    """Return `before` with what `after` adds at its end, in its own line breaks; None where `after` changes any of it.
 
-    A byte order mark, other line breaks and a missing last one are no change: whoever writes a whole text loses them.
+    A byte order mark, line breaks and a missing last one are not compared: programs that write whole texts lose them.
     """
     old, new = (before, after) if after.startswith(before) else (_bare(before), _bare(after))
     if new == old.removesuffix("\n"):
@@ -167,7 +170,7 @@ def _places(piece: str, text: str) -> "Iterator[int]":
 
 
 def _lines_with(piece: str, text: str) -> "Iterator[int]":
-    """The number of the line of each of these places."""
+    """Yield the number of the line, from 1 on, of each place where `piece` begins in `text`."""
     line, last = 1, 0
     for at in _places(piece, text):
         line += text.count("\n", last, at)
@@ -196,8 +199,9 @@ def is_in_conflict(text: str) -> bool:
 def sides_of_conflict(text: str) -> tuple[str, str] | None:
     """The text as each side of a merge has it, where Git left marks; None where there are none, or not all of them.
 
-    What Git says of a common text before both, between `|||||||` and `=======`, is in neither.
+    The common ancestor, which Git may write between `|||||||` and `=======`, is in neither.
     """
+    # `place`: 0 outside of a conflict, 1 in ours, 2 in the ancestor, 3 in theirs.
     ours, theirs, place, count = list[str](), list[str](), 0, 0
     for line in lines_in(text):
         mark = line[:7] if line[7:8].strip() == "" else ""

@@ -38,11 +38,11 @@ IMPORTED = "imported-from"
 _OWN = ("name", "description", "aliases", "tags")
 _HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 
-# Of what lies under `metadata`, so much is read.
+# Keys that are also read below `metadata`, where Claude Code moves them.
 _MOVED = ("aliases", "tags", "type", "namespace", "key", "field", STALE_AFTER, SOURCES, SOURCES_OF)
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)"
-# What people, and older versions of Obsidian, write for one.
+# The keys that people, and older versions of Obsidian, write for one label.
 _SINGULAR = {"aliases": "alias", "tags": "tag"}
 # Joiners: invisible, and part of ordinary words and emoji.
 _JOINERS = "\u200c\u200d"
@@ -151,7 +151,7 @@ def decode(path: str, data: bytes) -> str:
 
 
 def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
-    """Return the entry in `data`, read leniently: broken frontmatter is content. Who knows its `version` may tell it.
+    """Return the entry in `data`, read leniently: broken frontmatter is content. A known `version` saves a digest.
 
     Raises:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
@@ -165,7 +165,7 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
 
     parts = header.parts_of(text)
     whole = text.removeprefix(BOM)
-    # As with a header: who writes the content back would double what ends its lines.
+    # Line feeds only, as with a header: when the content is written back, each becomes "\r\n" again.
     bare = Entry(path, version, _stem(path), "", whole if parts.newline == "\n" else whole.replace("\r\n", "\n"))
     if parts.header is None:
         return replace(bare, problem=NO_HEADER)
@@ -177,7 +177,7 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
 
 
 def entry_in(path: str, data: bytes) -> Entry | None:
-    """The same; None where the data is no whole text."""
+    """Return the entry in `data` as `parse_entry` does; None where that would raise `Unreadable`."""
     try:
         return parse_entry(path, data)
     except Unreadable:
@@ -200,6 +200,7 @@ def parse_note(path: str, data: bytes) -> Entry:
 
 
 def _entry_of_header(path: str, version: str, keys: Mapping[str, object], content: str) -> Entry:
+    """Make an entry of a header's keys; one below `metadata` counts where the top level has no such key."""
     metadata = _metadata(keys)
     if metadata:
         keys = {**metadata, **keys}
@@ -313,7 +314,7 @@ def checked_or_why(fact: Fact) -> Fact | InvalidArguments:
 def with_name(path: str, text: str, name: str, stem: str, alias: str | None = None) -> str:
     """`text`, the entry's at `path`, as the entry called `name` in a file called `stem`; all else of it stays.
 
-    With `alias`, that becomes one. A file that had its name from its file's alone goes on so, where that says it.
+    `alias` is added to its aliases. Where the text has no key `name`, it gets one only if `stem` is not the name.
 
     Raises:
         Unwritable: its frontmatter cannot be read, so the name cannot be set there.
@@ -345,7 +346,7 @@ def with_tags(path: str, text: str, tags: Sequence[str]) -> str:
 
 
 def with_sources_of(path: str, text: str, project: str | None) -> str:
-    """`text`, the entry's at `path`, with the name of the project that its sources are of; all else of it stays.
+    """`text`, the entry's at `path`, with the name of its sources' project, or None for none; all else of it stays.
 
     Raises:
         Unwritable: its frontmatter cannot be read.
@@ -358,6 +359,11 @@ def with_sources_of(path: str, text: str, project: str | None) -> str:
 def _with_changes(
     path: str, text: str, done: str, changes_to: Callable[[Mapping[str, object]], Mapping[str, Value | None]]
 ) -> str:
+    """Return `text` with the changes that `changes_to` makes of its keys; a text without frontmatter gets one.
+
+    Raises:
+        Unwritable: its frontmatter cannot be read; `done` is what could not be done to it.
+    """
     from . import frontmatter as header  # late: to load YAML takes longer than a recall
 
     parts = header.parts_of(text)
@@ -376,6 +382,10 @@ def _with_changes(
 
 
 def _keys(fact: Fact, before: Mapping[str, object]) -> dict[str, Value | None]:
+    """Return the keys to set, or with None to remove, in a header that has those of `before`, so that it says `fact`.
+
+    Labels that mean the same in another form, as `tag: a b`, are left as they are.
+    """
     before = {**_metadata(before), **before}
     keys: dict[str, Value | None] = {"name": fact.name}
     if fact.description or not fact.before or "description" in before:
@@ -388,7 +398,7 @@ def _keys(fact: Fact, before: Mapping[str, object]) -> dict[str, Value | None]:
 
 
 def _plain(value: HeaderValue) -> Value:
-    """What stands under a key, as YAML is given it."""
+    """Return a value with texts, lists and dicts alone, as YAML takes it."""
     if isinstance(value, str):
         return value
     if hasattr(value, "items"):
@@ -407,6 +417,10 @@ def _lines(key: str, value: HeaderValue) -> Iterator[str]:
 
 
 def _new_header(fact: Fact, newline: str) -> str:
+    """Return the lines of a new header; YAML is loaded only for values that may need quotes.
+
+    The day and the sources are written without quotes, which YAML would add.
+    """
     keys = {key: said for key, said in _keys(fact, {}).items() if said is not None}
     bare = {STALE_AFTER: _day_line(fact), SOURCES: plain.list_line(SOURCES, fact.keys.get(SOURCES))}
     rest = {key: said for key, said in keys.items() if not bare.get(key)}
@@ -430,6 +444,7 @@ def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]
 
 
 def _updated_header(lines: str, fact: Fact, newline: str) -> str:
+    """Return a header with the keys of `fact` set in place; a header that cannot be read is replaced by a new one."""
     from . import frontmatter as header
 
     try:

@@ -174,7 +174,7 @@ def figures(gains: Sequence[int], ideal: Sequence[int]) -> Figures:
 
 
 def mean(each: Iterable[Figures]) -> Figures:
-    """The means over answers; nothing is asked, nothing is found."""
+    """Return the means over answers; zeros without any answer."""
     columns = list(zip(*map(astuple, each), strict=True))
     return Figures(*(sum(column) / len(column) for column in columns)) if columns else Figures(0, 0, 0, 0, 0)
 

@@ -140,7 +140,7 @@ def readable(header: str) -> str:
 
 
 def fault(header: str) -> str | None:
-    """Why YAML refuses `header`, though it may be read; None when it does not."""
+    """Return why YAML refuses `header`, which `load` may read all the same; None when YAML takes it."""
     try:
         _YAML.load(header)
     except BadHeader as error:
@@ -155,7 +155,7 @@ def _as_meant(header: str) -> tuple[str, dict[str, Value]]:
     stays.
 
     Raises:
-        BadHeader: that is not enough.
+        BadHeader: `header` cannot be read even with such quotes.
     """
     try:
         return header, _YAML.load(header)
@@ -170,7 +170,7 @@ def _as_meant(header: str) -> tuple[str, dict[str, Value]]:
 
 
 def _readable(part: str) -> str:
-    """A key and its value, where YAML refuses it with single quotes around each line's value that it refuses."""
+    """Return the lines of one key as YAML can read them: if it refuses them, with quotes around each refused value."""
     if not _is_refused(part):
         return part
     return "".join(_in_quotes(line) if _is_refused(line.lstrip(" ")) else line for line in part.splitlines(True))
@@ -226,7 +226,7 @@ def with_keys(header: str, changes: Mapping[str, "Value | None"], newline: str, 
         changed = text
         for key, value in differing.items():
             changed = _with_key(changed, key, value, newline, lines.get(key))
-        # What is too long is refused by who writes it: written anew it would fit, without the comments of the source.
+        # Too long: the caller refuses it. Written anew it might fit, but without the comments of the source.
         if _loads_as(changed, wanted) or (source and len(changed) > MAX_HEADER):
             return changed
     return dump(wanted, newline)
@@ -297,7 +297,7 @@ def _scalars(nodes: Iterable[yaml.Node], with_keys: bool = False) -> Iterator[ya
 
 
 def _in_its_quotes(raw: str, node: yaml.ScalarNode, change: Callable[[str], str]) -> str:
-    """A text as it is written, changed there."""
+    """Return a text as it stands in a header, changed inside its own quotes."""
     if node.style == "'":
         return "'" + change(raw[1:-1].replace("''", "'")).replace("'", "''") + "'"
     if node.style == '"' and "\\" not in raw:
@@ -335,7 +335,10 @@ def _lines_of(source: str, wanted: Mapping[str, "Value | None"], newline: str) -
 
 
 def _with_key(text: str, key: str, value: "Value | None", newline: str, line: str | None = None) -> str:
-    """`text` with the `line` of a key, or with one that says `value`, in the place of that which it has."""
+    """Return `text` with the lines of a key replaced, or added at the end: by `line`, or else by `value` as YAML.
+
+    With None as `value` they are removed.
+    """
     span = _span_of(text, key)
     if value is None:
         return text[: span[0]] + text[span[1] :].removeprefix(newline) if span else text

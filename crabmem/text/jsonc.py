@@ -150,7 +150,7 @@ def _end_of_previous(node: _Node, at: int) -> int:
 
 
 def _until_break(gap: str, after: str) -> str:
-    """`gap` without its last line break and what follows that; a comment before `after` stays one."""
+    """`gap` without its last line break and what follows that, unless a `//` comment would then swallow `after`."""
     shorter = gap[: len(gap) - len(_last_break(gap))]
     last = next(reversed([comment[0] for comment in _COMMENT.finditer(shorter)]), "")
     is_open = last.startswith("//") and shorter.endswith(last)

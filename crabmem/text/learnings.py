@@ -34,7 +34,7 @@ class Lesson:
     """One lesson: its kind, and its words, which are one line.
 
     Raises:
-        InvalidArguments: there are none.
+        InvalidArguments: `words` is blank.
     """
 
     kind: Kind
@@ -49,7 +49,7 @@ def tool_failure(tool: str, error: str, context: str = "") -> Lesson:
     """The lesson that a tool failed, and at what.
 
     Raises:
-        InvalidArguments: either is blank.
+        InvalidArguments: `tool` or `error` is blank.
     """
     name, words, around = shortened(tool, _TOOL), shortened(error, _ERROR), shortened(context, _CONTEXT)
     if not name or not words:

@@ -19,7 +19,7 @@ from .slug import name_key
 
 #: What an entry is found by.
 FILE, NAME, ALIAS = "file", "name", "alias"
-#: The paths of what is called so: of one of the three kinds, by its `name_key`, in order.
+#: From one of the three kinds and a `name_key` to the paths of the files that are called so, in order.
 Lookup: TypeAlias = Callable[[str, str], Sequence[str]]
 
 # Each part ends where another link could begin, and gives nothing back, so that no sign is read twice. White space
@@ -145,7 +145,7 @@ def is_linkable(target: str) -> bool:
 
 
 def _in_folder(path: str, lookup: Lookup) -> str | None:
-    """The file of that name in a folder of that name."""
+    """Return the first path that ends in `path`, folders too, else one that does by `name_key`; None for none."""
     wanted = f"/{path.lstrip('./')}.md"
     paths = lookup(FILE, name_key(path.rpartition("/")[2]))
     exact = (each for each in paths if f"/{each}".endswith(wanted))
@@ -159,7 +159,7 @@ def _link(match: re.Match[str]) -> Link:
 # Walking over a text
 
 
-#: Told a link as it was found; what stands there instead, None for the same.
+#: From the match of a link to the text that replaces it; None keeps the link.
 _New: TypeAlias = Callable[[re.Match[str]], str | None]
 
 
@@ -194,7 +194,7 @@ def _in_line(text: str, new: _New, pattern: re.Pattern[str] = _LINK, sign: str =
 
 
 def _code_in(text: str) -> list[tuple[int, int]]:
-    """Where code stands between ticks: from some to the next as many."""
+    """Return the spans of code between ticks: each from a run of ticks to the next run of the same length."""
     runs = [match.span() for match in _TICKS.finditer(text) if match[0][0] == "`"]
     following, closing = dict[int, int](), dict[int, int]()
     for at in range(len(runs) - 1, -1, -1):

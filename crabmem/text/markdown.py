@@ -29,6 +29,10 @@ def without_fenced(text: str) -> str:
 
 
 def _code(lines: Iterable[str]) -> Iterator[Literal["fenced", "indented"] | None]:
+    """Yield for each line which kind of code it is; None for text.
+
+    Indented lines are code only behind a blank line or code, and in no list, where they continue an item.
+    """
     fence, in_list, after_blank, in_code = "", False, True, False
     for line in lines:
         bare = line.rstrip("\r\n")

@@ -30,7 +30,7 @@ _TABLE, _WORK = 40_000, 400_000
 MOST_WORK = 1_000_000
 _DEEPEST = 30
 _ALL_MARKS = frozenset(mark for marks in MARKS for mark in marks)
-# What stands for two rows of which neither can be the other with marks; and how much is kept of them.
+# Yielded for two rows that do not fit together, marks and all; and the score of a way that leads nowhere.
 _MISFIT, _NEVER = "\0", -(10**9)
 
 
@@ -62,6 +62,7 @@ def takes_away(old: str, new: str) -> bool:
 
 
 def _takes_from_line(old: str, new: str, marks: re.Pattern[str] = _IN_TEXT) -> bool:
+    """Return whether a line is the `old` one, or that with marks in the place of pieces that are not empty."""
     if old == new:
         return True
     first, *parts = marks.split(new)
@@ -145,8 +146,9 @@ def shared(one: str, other: str, work: list[int] | None = None) -> str:
     """Return what two texts have in common that two purges made of one: what either took is a mark.
 
     The same for either order. The marks of each line stand for something in that of the other, and all between them
-    stays; where lines do not fit together, one mark stands for all but their beginning and end. So it does where `work`
-    is done: how many cells of tables are left for all texts that a remote sends.
+    stays; where lines do not fit together, one mark stands for all but their beginning and end. `work` holds one
+    number, the cells of tables left for all texts of a remote, and is counted down: where it is used up, lines do not
+    fit.
     """
     if one == other:
         return one
@@ -222,9 +224,12 @@ _SAME, _ONE, _OTHER = range(3)
 
 
 def _fitted(one: Sequence[str], other: Sequence[str]) -> Iterator[str | None]:
-    """Yield what both have where marks are wild cards, as much as there can be."""
+    """Yield the most tokens that both have, by dynamic programming: a mark is a wild card for one token or more.
+
+    None stands for what a mark of either covers. Where the rows do not fit together, only `_MISFIT` is yielded.
+    """
     marks = [_is_mark(token) for token in one], [_is_mark(token) for token in other]
-    # By place in each, and by which mark is open there: how many tokens behind are kept, and how one goes on.
+    # By place in each row and the mark that is open there: how many tokens are kept from there on, and the next state.
     best = dict[tuple[int, int, int], tuple[int, tuple[int, int, int] | None]]()
     for at in range(len(one), -1, -1):
         for place in range(len(other), -1, -1):

@@ -1,6 +1,6 @@
-"""Merging two ways that a file went from where it was: frontmatter by key, everything else by line. Pure functions.
+"""Three-way merge of a file: frontmatter by key, everything else by line. Pure functions.
 
-What only one of the ways changed is changed. Lines that stand beside each other are not the same lines.
+A change of one side is taken. Changes of neighbouring lines do not clash.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ Take = Side | None
 #: The value of a key; None where there is no such key.
 MaybeValue: TypeAlias = "Value | None"
 
-_OURS, _THEIRS = 0, 1
+_OURS, _THEIRS = 0, 1  # in rows of base, ours and theirs they stand at 1 and 2
 _NO_KEYS = "---\n---\n"
 _NAMED = 3
 _MOST_PLACES = 16  # at which one text may go on in another that repeats itself
@@ -58,7 +58,7 @@ class Conflicting(CrabmemError):
 
 @dataclass(frozen=True)
 class Merged:
-    """A file merged. Where there are `conflicts` it says what was to be taken, or ours."""
+    """A file merged. Where there are `conflicts`, `data` has the side that was to be taken, else ours."""
 
     data: bytes | None
     conflicts: tuple[Conflict, ...] = ()
@@ -104,7 +104,10 @@ def merge(
 
 
 def applied(path: str, base: bytes | None, now: bytes | None, wanted: bytes | None) -> Merged:
-    """The file at `path`, which says `now`, with what makes `wanted` of `base`; of a conflict what is wanted."""
+    """Apply the change from `base` to `wanted` to the file as it is `now`; in a conflict take `wanted`.
+
+    What `now` has of that change already is not applied twice.
+    """
     if base is not None and now is not None and wanted is not None and _is_between(base, now, wanted):
         return Merged(wanted)
     if base is None and None not in (now, wanted) and now != wanted:
@@ -118,6 +121,7 @@ def _is_between(base: bytes, now: bytes, wanted: bytes) -> bool:
     Then `wanted` is all of them: a merge would put in again what is there. False if `now` repeats itself too often.
     """
     old, lines, new = map(lines_of, (base, now, wanted))
+    # Places in `lines` up to which it matches, each change up to there being made or not.
     places, at = {0}, 0
     for start, end, first, last in [*changes(old, new), Change(len(old), len(old), len(new), len(new))]:
         same = old[at:start]
@@ -165,6 +169,7 @@ def _texts(texts: Sequence[str], take: Take, joins: bool) -> tuple[str, list[_Cl
 def _headers(
     parts: Sequence[Parts], keys: Sequence[Mapping[str, Value]], take: Take, joins: bool
 ) -> tuple[str, list[_Clash]]:
+    """Merge headers by key; by line where that gives the same keys, as it keeps comments and order of both sides."""
     base, ours, theirs = keys
     newline = parts[_OURS + 1].newline
     wanted, clashes = dict[str, MaybeValue](), list[_Clash]()
@@ -178,7 +183,7 @@ def _headers(
 
 
 def _values(key: str, values: tuple[MaybeValue, ...], take: Take, joins: bool) -> tuple[MaybeValue, list[_Clash]]:
-    """What a key is to say, None for nothing."""
+    """Return the merged value of a key, None to remove it, and its clash; lists are merged item by item."""
     base, ours, theirs = values
     if base == ours or ours == theirs:
         return theirs, []
@@ -223,6 +228,7 @@ def _clashes(piece: _Piece, joins: bool) -> bool:
 
 
 def _lines_to_take(piece: _Piece, ours: Sequence[T], theirs: Sequence[T], take: Take, joins: bool) -> Sequence[T]:
+    """Return the items of a piece: of one side, or of both, ours first, where both inserted and that `joins`."""
     mine, others = ours[piece.ours], theirs[piece.theirs]
     if len(piece.sides) > 1 and not _clashes(piece, joins):
         said = {_wording(item) for item in mine}

@@ -12,7 +12,7 @@ Message: TypeAlias = Mapping[str, Any]
 Group: TypeAlias = list[Message]
 
 _SYSTEM = ("system", "developer")
-# Beginnings of arrays in what a model wrote that are tried, where none is one.
+# Brackets in what a model wrote that are tried as the beginning of an array.
 _PLACES = 100
 
 

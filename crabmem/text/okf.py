@@ -24,7 +24,7 @@ VERSION = "0.2"
 INDEX, LOG = "index.md", "log.md"
 #: Names that no concept has, in whatever folder.
 RESERVED = (INDEX, LOG)
-#: The type of a concept whose entry has none, which says no more than that: it is no key of the fact that is read.
+#: The type of a concept whose entry has none; it is dropped when the concept is read as a fact again.
 FACT = "Crabmem Fact"
 #: What else of a memory may be in a bundle.
 OVERVIEW, IDENTITY, NOTE = "Crabmem Overview", "Crabmem Identity", "Daily Note"
@@ -45,7 +45,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 @dataclass(frozen=True)
 class Origin:
-    """Who or what made a text, by the convention of the format, and when."""
+    """The author of a text, a person or a program by the convention of the format, and when it was made."""
 
     by: str
     at: datetime

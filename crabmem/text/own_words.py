@@ -29,7 +29,7 @@ _NAMES = frozenset([
 ])  # fmt: skip
 # Names that somebody may write about: only a block whose tags stand on lines of their own is one, as ours do.
 _WORDS = frozenset(["recall", "memory", "memories", "stdout", "stderr"])
-# In such people put their own question: they are blocks where the host says which words are the person's.
+# People put their own question into these, too: they are blocks only where the host marks the words of the person.
 _AROUND = frozenset(["conversation", "attachments", "context"])
 _SAYS_WHOSE = re.compile(r"<(?:original[_-])?user[_-]?(?:query|message|input|request)>", re.IGNORECASE)
 # What a host puts around the message itself.

@@ -1,4 +1,4 @@
-"""Parts of texts: where that stands which was asked for."""
+"""Excerpts: the part of a text that holds most of what was asked for."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ _PIECE = 240
 _CUT = "…"
 # Where a heading begins the next block of a text.
 _HEADING = re.compile(r"^(?=#{1,6}\s)", re.MULTILINE)
-# A block counts that has so much of what the best one has.
+# A block is taken that is worth at least this share of the best one.
 _AS_GOOD = 0.5
 
 #: The words of a text, as they are searched.
@@ -85,7 +85,10 @@ def _meet(span: Span | None, start: int, end: int) -> bool:
 
 
 def _best(spans: Sequence[Span], held: Sequence[Set[str]], worth: Mapping[str, float], room: int) -> Span:
-    """The first and the last of those neighbours that fit and are worth most; the fewest of them."""
+    """Return the first and the last of the neighbouring spans that fit into `room` and are worth most together.
+
+    A window slides over the spans: its first one goes where it does not fit, or has no word that others do not have.
+    """
     inside, first, best, found = Counter[str](), 0, -1.0, (0, 0)
     for last, (_, end) in enumerate(spans):
         inside.update(held[last])

@@ -31,6 +31,7 @@ def read_plain(text: str) -> "tuple[Keys, str] | None":
 
 
 def _keys(lines: list[str]) -> "Keys | None":
+    """Return the keys of a plain header, indented ones below `metadata`; None where only YAML can read a line."""
     keys: Keys = {}
     inner: Keys | None = None
     for line in lines:
@@ -47,7 +48,7 @@ def _keys(lines: list[str]) -> "Keys | None":
 
 
 def _put(keys: "Keys", line: str) -> bool:
-    """Whether a line is a key that was not there and its plain value, which are then among the keys."""
+    """Add the key and plain value of a line to `keys`; return False for any other line, or a key that is there."""
     key, _, words = line.partition(": ")
     value = _value(words)
     if not (key.isascii() and key.replace("_", "").isalpha()) or key in keys or value is None:

@@ -70,7 +70,11 @@ def seen_source(path: str, line: int, data: bytes) -> Source | None:
 
 
 def standing(source: Source, data: bytes | None) -> tuple[str, int]:
-    """The fate of a source in the file's bytes: same, moved, changed or gone; and the line where it stands."""
+    """Return the fate of a source in the file's bytes, "same", "moved", "changed" or "gone", and its line, or 0.
+
+    Of several lines with its checksum, that with the most equal neighbours is it, then the nearest. A line not found is
+    gone where its neighbours now stand side by side, else changed. None as `data` is no file.
+    """
     if data is None:
         return "gone", 0
     if not (marks := source.marks):

@@ -71,7 +71,7 @@ def parse_openings(text: str, file: str) -> list[tuple[str, str]]:
     """The openings in `text`, each with its kind.
 
     Raises:
-        InvalidArguments: one is none; the message says where.
+        InvalidArguments: an opening is malformed, or has no place for the message; the error names where it stands.
     """
     return [_opening(table, where) for key, where, table in tables(text, file, _KEYS, _EXAMPLE) if key == "opening"]
 

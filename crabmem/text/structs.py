@@ -17,7 +17,7 @@ def converted(data: object, kind: type[T], builtin_types: Iterable[type] = (), s
     """The data as a value of `kind`, by the rules of `msgspec.convert`.
 
     Raises:
-        msgspec.ValidationError: it is none.
+        msgspec.ValidationError: `data` does not fit `kind`.
     """
     if kind in _learned:
         return msgspec.convert(data, kind, builtin_types=builtin_types, str_keys=str_keys)

@@ -147,6 +147,7 @@ def _table_at(kind: type[msgspec.Struct], keys: Sequence[str]) -> type[msgspec.S
 
 
 def _possible_values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
+    """Return the texts that a setting of literals can be, and "a number" where it can be one, too."""
     *tables, key = _keys(place)
     hint, more = get_type_hints(_table_at(kind, tables))[key], list[str]()
     while not all(isinstance(value, str) for value in get_args(hint)):

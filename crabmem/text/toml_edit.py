@@ -81,6 +81,7 @@ def _blocks_at(blocks: list[_Block], path: Path) -> Iterator[_Block]:
 
 
 def _blocks(text: str) -> list[_Block]:
+    """Return the tables of a text in order; a `[` that begins a line within a value of several lines is no header."""
     blank = without_quoted(text)
     starts, depth = list[int](), 0
     lines = [line.partition("#")[0].strip() for line in blank.split("\n")]

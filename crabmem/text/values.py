@@ -55,6 +55,7 @@ def named_value(kind: "type[T]") -> "type[T]":
 
 
 def _made(kind: "type[T]") -> "type[T]":
+    """Put the methods of values into a class, and the tables they work by, which begin with those it inherits."""
     known: dict[str, _Field] = dict(getattr(kind, "__fields__", {}))
     defaults: dict[str, object] = dict(getattr(kind, "_defaults", {}))
     for name, hint in kind.__annotations__.items():

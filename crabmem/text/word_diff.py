@@ -94,7 +94,7 @@ def _hunk(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[int, list
 
 
 def _with_words(lines: Sequence[Line]) -> list[Line]:
-    """The same lines; of those that stand for others, with the words marked that are others."""
+    """Return the lines; where added ones follow removed ones, with the words marked that differ."""
     runs, found = [list(run) for _, run in groupby(lines, key=attrgetter("sign"))], list[Line]()
     for at, run in enumerate(runs):
         if run[0].sign == "-" and at + 1 < len(runs) and runs[at + 1][0].sign == "+":
@@ -104,6 +104,7 @@ def _with_words(lines: Sequence[Line]) -> list[Line]:
 
 
 def _mark_words(old: list[Line], new: list[Line]) -> tuple[list[Line], list[Line]]:
+    """Mark the words that differ; lines that are too long, or have too little in common, are returned as they are."""
     before, after = map(_words, (old, new))
     if max(len(before), len(after)) > _MOST:
         return old, new
@@ -118,7 +119,7 @@ def _mark_words(old: list[Line], new: list[Line]) -> tuple[list[Line], list[Line
 
 
 def _words(lines: Sequence[Line]) -> list[str]:
-    """The words, and one more than are compared."""
+    """Return the words of lines, at most `_MOST` + 1: enough to see that they are too many to compare."""
     return [found[0] for found in islice(_WORD.finditer("\n".join(line.pieces[0][0] for line in lines)), _MOST + 1)]
 
 

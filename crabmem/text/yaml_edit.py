@@ -67,6 +67,7 @@ def drop(text: str, path: Path) -> str:
             start = _end(text, here.value[number - 1][1])
         return text[:start] + text[end:]
     start, end = text.rfind("\n", 0, start) + 1, text.find("\n", end) + 1 or len(text)
+    # The only key of its mapping goes: `{}` takes its place, as a key without a value would be null.
     colon = _value_start(text, holder) if holder and len(here.value) == 1 else start
     return text[:colon] + (" {}" if colon < start else "") + text[colon:start] + text[end:]
 
