@@ -376,7 +376,8 @@ class Engine:
     def recover(self) -> None:
         """Finish what a crash interrupted, unless somebody is writing at this moment.
 
-        Set `recovered` to the repairs, and `denied` if the history cannot be read. If the repair fails, reading goes on.
+        Set `recovered` to the repairs, and `denied` if the history cannot be read. A failed repair raises
+        nothing, so that reading goes on.
         """
         if self._may_be_interrupted() and self.writer.is_interrupted():
             known = len(self.writer.repairs())

@@ -160,7 +160,7 @@ class Session:
 
     @property
     def view(self) -> View:
-        """What this session may see, read from the profile again each time: a person may edit it."""
+        """What this session may see just now: a person may edit the profile while the session is open."""
         return View.named(self.engine.profile_name, self.kind)
 
     @once
