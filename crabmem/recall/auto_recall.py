@@ -112,8 +112,8 @@ def bearing(
 
     1. Entries whose whole name is in the message, though it is about so much else that their confidence is low.
     2. Hits with a confidence from `threshold` on, in the order of recall. If there is one, the first hit of recall is
-       yielded, too, whatever its confidence (unless it is a note). A note counts by its best passage, since words far apart in a day do
-       not belong together.
+       yielded, too, whatever its confidence (unless it is a note). A note counts by its best passage, since words far
+       apart in a day do not belong together.
     3. What `likest` finds by meaning. It is called only if the caller takes so many, as it may be slow.
 
     Nothing for a message of courtesy or talk alone. `limit` is how many the caller takes: it bounds the search.
