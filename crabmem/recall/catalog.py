@@ -44,6 +44,7 @@ class Catalog(SyncedIndex):
         #: The scan that the index is in step with; None for none.
         self._scan: Scan | None = None
         self._listing: Listing
+        # Files of that scan that are in no index: unreadable ones, and ones that were being written.
         self._broken: dict[str, Unusable] = {}
         self._being_written: dict[str, Entry] = {}
 

@@ -36,9 +36,11 @@ class Topic:
     """What a message is about: `words` are the terms to search for, `worth` is the IDF of each matching word form."""
 
     def __init__(self, message: str, index: Index, first: int, language: str) -> None:
+        """Weigh the words of `message`, or of its `first` words (0: all), by how rare they are in `index`."""
         text = asked_text(message, first)
         terms = terms_of(Query(text), index, language)
         self._index, self._language = index, language
+        #: The words in order between spaces, to find the name of an entry in.
         self._row = f" {' '.join(tokens(text, language))} "
         parts = sentences(text)
         by_word = levels(parts, language)

@@ -16,8 +16,8 @@ from ..disk.jsonl import JsonLines, moment, text
 from ..text.values import value
 from .salience import Used
 
-_MOST = 256_000
-# So many times may be remembered that are not the last.
+_MOST = 256_000  # bytes of the file
+# Outdated lines that a log of reads may have before it is rewritten.
 _SPARE = 1_000
 
 
