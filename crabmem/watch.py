@@ -56,7 +56,7 @@ class News:
 
 
 class _Hosts:
-    """Whether hosts of agents are at work in a workspace: those that have hooks there leave a line for each message."""
+    """Whether agents' hosts are at work in a workspace: their hooks append a line to `turns` for each message."""
 
     def __init__(self, turns: Path, is_hosted: bool, usual: float) -> None:
         self._turns, self._is_hosted, self._usual = turns, is_hosted, usual
@@ -124,7 +124,10 @@ def watched_in_turn(memory: Session, stop: threading.Event) -> Iterator[Commit |
 
 
 def followed(memory: Session, stop: threading.Event) -> Iterator[News]:
-    """What is new, as it comes, until `stop` is set; first nothing, when all after it will be told. Records nothing."""
+    """Yield what is new as it happens, until `stop` is set. Records nothing.
+
+    The first news is empty: from then on no change is missed. If the folder does not exist, wait for it.
+    """
     seen = _seen(memory, ({}, None))
     yield News()
     while not os.path.isdir(memory.root):
@@ -156,6 +159,10 @@ def _news(before: Seen, after: Seen) -> News:
 
 
 def _recorded(memory: Session, stop: threading.Event, hosts: _Hosts) -> Iterator[Commit | CrabmemError]:
+    """Record each burst of changes once it ends, and begin a sync; yield commits and errors.
+
+    `began` and `last` are the times of the first and last change of a burst, `looked` that of the last recording.
+    """
     began, last, looked = None, 0.0, float("-inf")
     for changes in _events(memory, stop):
         if isinstance(changes, CrabmemError):
@@ -166,7 +173,7 @@ def _recorded(memory: Session, stop: threading.Event, hosts: _Hosts) -> Iterator
         if any(_is_ours(memory, file) for file in changes):
             began, last = now if began is None else began, now
         elif began is None and now - looked >= LOOK_AGAIN:
-            # Nobody told when it changed what a look may find: where hosts are at work, that may be just now.
+            # A change without an event may be of this moment: if hosts are at work, give a hook time to sign it.
             began, last = now, now if hosts.are_at_work(now) else float("-inf")
         if began is not None and (now - last >= quiet or now - began >= LONGEST_BURST):
             began, looked = None, now
@@ -195,9 +202,9 @@ def _events(memory: Session, stop: threading.Event) -> Iterator[set[str] | Crabm
 
 
 def _watched_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]:
-    """What the system tells of all that is below the workspace.
+    """Yield the paths below the workspace whose changes the system reports.
 
-    When a folder of memory comes, the watch begins anew: watchfiles does not say so when it cannot watch that one.
+    Begin a new watch when a folder of memory appears: watchfiles keeps quiet if it cannot watch a new folder.
     """
     pending, is_over, real = set[str](), False, os.path.realpath(memory.root)
     while not is_over:
@@ -214,9 +221,9 @@ def _watched_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]
 
 
 def _in_root(root: Path, real: str, file: str) -> str:
-    """What was told of the folder `real`, which is `root`, as a path below that.
+    """Map a path below `real`, the resolved folder, to the same path below `root`, as the person named it.
 
-    A Mac tells the real path as the disk spells it: `/private/tmp/Notes` for the `/tmp/notes` that a person named.
+    macOS reports real paths in the disk's spelling: `/private/tmp/Notes` for `/tmp/notes`.
     """
     parts, depth = Path(file).parts, len(Path(real).parts)
     is_below = list(map(name_key, parts[:depth])) == list(map(name_key, Path(real).parts))
@@ -246,7 +253,11 @@ def _unwatched(root: Path, error: Exception) -> CrabmemError:
 
 
 def _polled_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]:
-    """The files that differ between two looks; at the first look, all of them."""
+    """Yield the files that differ between two looks, at first all; for systems where nothing can be watched.
+
+    The pause between looks grows with their duration, so that they take at most 1/`_SHARE` of the time. A new commit is
+    reported as a change of `.git`.
+    """
     everything, pause = memory.of_kind("main"), 0.0
     seen: Seen = ({}, None)
     while not stop.wait(pause):
@@ -259,6 +270,11 @@ def _polled_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]:
 
 
 def _adopted(memory: Session) -> Iterator[Commit | CrabmemError]:
+    """Record outside edits; yield the commit, and the error for a loss too large to record unconfirmed.
+
+    Raises:
+        Moved: the workspace is no longer where it was opened.
+    """
     try:
         commit, held = adoption.adopt(memory), adoption.unrecorded(memory)
     except Moved:

@@ -45,14 +45,14 @@ def address_in(environment: Mapping[str, str]) -> str:
 def recall_everywhere(
     session: Session, query: str, limit: int | None = None, within: str = _ALL, budget: int | None = None
 ) -> Recall:
-    """The facts that answer `query` best, of all memories that the database lets this person see.
+    """The facts that answer `query` best, from all memories that the database lets this person see.
 
-    `within` are the names that count, `*` in it any characters. Ranked by words, in which `deploy*` and what is in
-    quotes are words like others. `Hit.scope` is the name of each hit's memory, `Hit.indexed` what the index knows of
-    it. With `budget` at most so many characters.
+    `within` is a pattern for the names of memories, in which `*` stands for any characters. Facts are ranked by words
+    alone; `deploy*` and quoted phrases are plain words here. `Hit.scope` is the name of a hit's memory, `Hit.indexed`
+    says how current the index is. `budget` bounds the characters of the answer.
 
     Raises:
-        NotFound: no database is named, or no memory is called so.
+        NotFound: no database is named, or no memory that may be asked has such a name.
         Unreachable: the database is silent.
         Disabled: sessions of this kind may not ask.
     """
@@ -77,6 +77,10 @@ def recall_everywhere(
 def _answered(
     url: str, kind: Kind, query: str, within: str, limit: int
 ) -> tuple[list[Found], list[Followed], Sequence[str]]:
+    """Ask the index. Return the facts found, the memories that were asked, and the words of the question.
+
+    The words are made by the rules of each memory's language. Rights are checked here once more after the server.
+    """
     with _connected(url) as index:
         followed = index.followed(kind)
         if within != _ALL:
@@ -94,7 +98,7 @@ def _answered(
 
 
 class _Anything:
-    """The words of an index that is not at hand: any may be there, and which begin so is not known."""
+    """Stands in for a local index when a question is parsed: assumes that every word is held, knows no prefixes."""
 
     def is_held(self, word: str) -> bool:
         return True
@@ -104,7 +108,7 @@ class _Anything:
 
 
 def asked_of(query: str, language: str) -> Asked:
-    """A question as the index takes it: its terms in memories of one language."""
+    """The terms of a question in memories of one language, as the index takes them."""
     question = parse_query(query)
     terms = terms_of(question, _Anything(), language)
     return Asked([term if isinstance(term, tuple) else (term,) for term in terms], rules(language))
@@ -119,7 +123,10 @@ def _hit(found: Found, words: Sequence[str], language: str) -> Hit:
 
 
 def lag(followed: Sequence[Followed]) -> str:
-    """Which memories the index is behind by so much that an answer should say so; "" for none."""
+    """The message about memories whose index may be out of date, "" for none.
+
+    Those are memories with a reported push, with a failed last look, or not confirmed for `_MAX_BEHIND` seconds.
+    """
     late = [
         each.name
         for each in followed
@@ -132,10 +139,12 @@ def lag(followed: Sequence[Followed]) -> str:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Postgres]:
-    """A connection that no other question of this process has now: of a few, which are kept for the next one.
+    """Yield a connection from a small pool; it goes back into the pool unless the block raises.
+
+    The pool is kept by process id, as a forked child must not use its parent's connections.
 
     Raises:
-        Unreachable: so many others ask that none is free in time.
+        Unreachable: all connections stayed in use for `PATIENCE` seconds.
     """
     with _guard:
         if os.getpid() not in _free:
@@ -160,7 +169,7 @@ def _connected(url: str) -> Iterator[Postgres]:
         free.release()
 
 
-# By process, as a child has none of its parent's.
+# The pool: by process, as a forked child must not use its parent's connections.
 _MAX_CONNECTIONS = 4
 _guard = Guard()
 _free: dict[int, threading.BoundedSemaphore] = {}

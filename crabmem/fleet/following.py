@@ -1,7 +1,7 @@
 """The follower: one process, or several, that keep an index in step with the branches of remotes.
 
-A look compares what the branch says with what the index has, so that it does not matter why it comes or what was before
-it: it is wanted by whoever pushed, and comes by itself after a while.
+A look at a memory compares its branch with the index, and depends on nothing else. It takes place soon after a push is
+reported, and otherwise at intervals.
 """
 
 import random
@@ -19,7 +19,8 @@ from .postgres import NEXT, Postgres
 
 #: Seconds between two looks at a memory that nobody says was pushed to.
 EVERY = 60.0
-# Between two questions which memories are due; until a database that failed is tried again.
+# Seconds between two queries for memories that are due, and before a database that failed is tried again. `_JITTER`
+# shortens the interval of looks at random, so that several followers do not look at the same time.
 _POLL_SECONDS, _RETRY_SECONDS = 5.0, 2.0
 _JITTER = 0.2
 
@@ -58,7 +59,7 @@ def follow(
 
 
 def follow_once(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] = lambda looked: None) -> list[Looked]:
-    """Look at each memory once, and return what came of it; what another follower looks at is left to that."""
+    """Look at each memory once, and return the results; memories that another follower looks at are left out."""
     found = list[Looked]()
     for space in index.spaces():
         if looked := look(index, mirror, space.id):
@@ -101,7 +102,7 @@ def rebuild(
     """Build a new index beside this one, which serves meanwhile, then replace this one. Return how many facts it has.
 
     Raises:
-        SyncError: a memory could not be read; the old index stays.
+        SyncError: a memory could not be read; the old index stays in place.
     """
     with Postgres(index.url, NEXT) as new:
         mirror = mirror_of(new, place / "anew", environment)

@@ -46,11 +46,14 @@ class Mirror:
 
     @contextmanager
     def look(self, space: Space) -> Iterator[Contents | None]:
-        """Fetch what the branch is now; None where that is what the index has already.
+        """Fetch the branch, and yield its contents; None if the index has this commit already.
+
+        The contents can be read only within the block. A mirror that is damaged, or in which the branch was rewritten,
+        is removed.
 
         Raises:
-            SyncError: the remote does not answer, or sends what is not believed.
-            NotFound: it has no branch.
+            SyncError: the remote does not answer, or its data fails a check.
+            NotFound: the remote has no branch.
         """
         root = self.place / space.mirror
         try:
@@ -61,6 +64,11 @@ class Mirror:
             raise
 
     def _looked(self, space: Space, root: Path) -> Iterator[Contents | None]:
+        """`look` within one mirror, at `root`.
+
+        The index is up to date if commit, record of purges and rules for words are all as it has them. Nothing is
+        fetched then, unless the mirror stands at another commit, perhaps one that holds purged text.
+        """
         address, is_stale = parse_address(space.address, self.place), False
         if not (root / ".git").is_dir():
             create(root)
@@ -79,7 +87,7 @@ class Mirror:
                     wants = [tip, *([record] if record else [])]
                     other.fetch(wants, [before] if before else [], history.reaches, lasts=False)
                     history.track(MAIN, tip)
-            # A commit that the mirror has and the branch no more may hold what was purged, whichever follower noticed.
+            # A commit of the mirror that has left the branch may hold purged text: remove the mirror at the end.
             is_stale = bool(before) and not _stands_on(history, tip, before)
             if is_known:
                 yield None
@@ -102,6 +110,10 @@ class Mirror:
     def _contents(
         self, root: Path, history: History, tip: str, record: str | None, gone: Collection[str], is_rewritten: bool
     ) -> Contents:
+        """The memory at `tip`. Put its settings into the mirror's folder, since layout and profile are read from there.
+
+        `gone` are purged blobs, which are left out. `read` yields no row for an unreadable file.
+        """
         blob = history.file(tip, SETTINGS)
         settings = history.blob(blob) if blob else b""
         fs.swap_in(root / SETTINGS, settings)
@@ -130,9 +142,9 @@ class Mirror:
         return Contents(tip, said.language, rules(said.language), blob or "", record, held, read, is_rewritten)
 
     def _views(self, root: Path) -> tuple[Workspace, Mapping[int, View]]:
-        """The workspace in a mirror, and by the bit of each kind of session what its profile lets that see.
+        """The workspace in a mirror, and the view of each kind of session, by its bit.
 
-        Of a profile that cannot be read here, all is for sessions of the kind main alone.
+        If the profile cannot be read here, only the kind main gets a view: nobody else sees anything.
         """
         try:
             workspace = workspace_at(root, None, Allowed(self.environment))
@@ -142,7 +154,7 @@ class Mirror:
 
 
 def _stands_on(history: History, tip: str, commit: str | None) -> bool:
-    """Whether `tip` is that commit or stands on it; not on one that is not here."""
+    """Whether `commit` is `tip` or an ancestor of it; False for None and for a commit that is not in the mirror."""
     try:
         return commit is not None and commit in (tip, *history.bases(commit, tip))
     except (DamagedHistory, NotFound):

@@ -11,7 +11,7 @@ from .rights import stem_of
 
 
 def main(root: str) -> None:
-    """Say that the remote of the workspace at `root` was pushed to; silent when that fails: it is looked at anyway."""
+    """Report that the workspace at `root` was pushed to its remote. Ignore errors: the follower looks anyway, later."""
     with suppress(CrabmemError), session_at(root) as session:
         environment = session.engine.environment
         with Postgres(address_in(environment), patience=PATIENCE) as index:

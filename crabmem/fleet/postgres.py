@@ -1,7 +1,7 @@
 """The index in PostgreSQL: a table of our terms, one statement for a question, which is all that a reader may call.
 
-BM25 is reckoned in a function of the server's, over what whoever is logged in may see: so scores are those of a local
-index of just these memories, and tell nothing of others.
+A function on the server computes BM25 over the memories that the logged-in role may see. So scores equal those of a
+local index of just these memories, and reveal nothing about others.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,10 +25,10 @@ from .protocol import BITS, Asked, Contents, Followed, Found, Row, Space
 SCHEMA, NEXT = "crabmem", "crabmem_next"
 #: The channel that a follower listens to.
 CHANNEL = "crabmem"
-#: Seconds that are waited for a connection, and for an answer.
+#: Seconds to wait for a connection, and for an answer.
 PATIENCE = 2
 _MAX_SMALLINT = 32_767
-_MAX_PATH_BYTES = 1_000  # PostgreSQL's index has no more room
+_MAX_PATH_BYTES = 1_000  # longer paths do not fit into a row of PostgreSQL's unique index, so they are left out
 # The functions that a reader may call.
 _CALLED = "followed(smallint), ask(bigint[], int[], int[], smallint, int), pushed(text)"
 _FORM = "a database is named as postgresql://USER@HOST/DATABASE, a sign such as @ in a password as %40"
@@ -49,7 +49,8 @@ _RENEWED = """
     update fact set commit = u.commit, since = u.since
     from unnest(%s::text[], %s::text[], %s::timestamptz[]) u (path, commit, since)
     where fact.space = %s and fact.path = u.path"""
-# A place is a name, or the path of an address as the follower reaches it, or as the machine does that pushed.
+# Turns reported places into memories. A place is a memory's name, or the path of its address; the follower and the
+# machine that pushed may know different lengths of that path, so either may be the end of the other.
 _DRAIN = """
     with pushed as (delete from wanted returning place, at)
     insert into push select id, at from pushed join space on name = place
@@ -77,19 +78,19 @@ _HOLDERS = """
 
 
 class Postgres:
-    """A `FleetIndex`, and what else its owner does with it. Readers ask with their own role.
+    """A `FleetIndex`, with the methods for its owner. Readers connect with a role of their own.
 
     Raises:
         Unreachable: by every method, when the database does not answer.
-        Disabled: by every method, when it does not let this role do that.
+        Disabled: by every method, when the database does not permit this role to do that.
         NotFound: by every method, when there is no index.
     """
 
     def __init__(self, url: str, schema: str = SCHEMA, patience: int = 0) -> None:
-        """Connect; with `patience` nothing takes longer than so many seconds.
+        """Connect. `patience` limits the connection and each statement to so many seconds; 0 is no limit.
 
         Raises:
-            InvalidArguments: that is no address of a database.
+            InvalidArguments: `url` is no address of a database.
         """
         _check(url)
         self.url, self._schema = url, sql.Identifier(schema)
@@ -113,7 +114,7 @@ class Postgres:
         self.connection.close()
 
     def is_alive(self) -> bool:
-        """Whether the server still answers."""
+        """Whether the server still answers; if not, close the connection."""
         try:
             self._run("select 1")
         except CrabmemError:
@@ -123,10 +124,11 @@ class Postgres:
     # The four calls of an index
 
     def put(self, space: Space, contents: Contents) -> int:
-        """Have the rows of `space` say `contents`, all or nothing; return how many facts were written or removed.
+        """Make the rows of `space` equal `contents`, all or nothing; return how many facts were written or removed.
 
-        What is there and says the same stays, whatever happened between: so first and last time, a purge and a forced
-        push, a crash and its repair are the same.
+        Rows are compared by path and blob alone, not by what happened since. So a first fill, a purge, a forced push
+        and the repair after a crash need no cases of their own. New rules for words or new settings replace all rows. A
+        rewritten history renews commit and time of the rows that stay.
         """
         is_same = (space.rules, space.settings) == (contents.rules, contents.settings)
         blobs = {path: blob for path, blob in contents.blobs.items() if len(path.encode()) <= _MAX_PATH_BYTES}
@@ -151,8 +153,8 @@ class Postgres:
 
     @staticmethod
     def _copy_rows(cursor: psycopg.Cursor[Any], space: int, rows: Sequence[Row], rules: bytes) -> None:
-        """Insert facts, and into `post` a row for each word of each of their passages. The values stand in the order of
-        the columns in schema.sql; `rules` are those by which the words were made, see `term_id`."""
+        """Insert facts, and into `post` a row for each word of each passage. Values are in the column order of
+        schema.sql. `rules` are those by which texts were split into words, see `term_id`."""
         ids = [id for (id,) in cursor.execute(_IDS, (len(rows),))]
         with cursor.copy("copy fact from stdin") as copy:
             for id, row in zip(ids, rows, strict=True):
@@ -188,10 +190,11 @@ class Postgres:
     # The owner's side
 
     def create(self) -> None:
-        """Make the tables.
+        """Make the tables and functions.
 
         Raises:
-            AlreadyThere: they are there.
+            AlreadyThere: the database has an index already.
+            Inapplicable: the database is not in UTF-8.
         """
         encoding = next(self._run("show server_encoding"))[0]
         if encoding != "UTF8":
@@ -208,7 +211,7 @@ class Postgres:
             self._bind(self._schema)
 
     def _bind(self, schema: sql.Identifier) -> None:
-        """Have what looks up names when it is called find those of that schema."""
+        """Set the search path of `ask` to that schema: it executes a query built as text, so names are found late."""
         query = "alter function ask(bigint[], int[], int[], smallint, int) set search_path = {}, pg_temp"
         self._run(sql.SQL(query).format(schema))
 
@@ -221,7 +224,7 @@ class Postgres:
         return bool(found[0])
 
     def add(self, name: str, address: str, stem: str) -> None:
-        """Follow one more memory, or one by another address."""
+        """Follow one more memory; a memory of that name gets the new address, and is due at once."""
         query = """
             insert into space (name, address, stem) values (%s, %s, %s) on conflict (name) do update
             set address = excluded.address, stem = excluded.stem, tried_at = null"""
@@ -231,7 +234,7 @@ class Postgres:
         """Follow a memory no more.
 
         Raises:
-            NotFound: none is called so.
+            NotFound: no memory of that name is followed.
         """
         if not self._run("delete from space where name = %s", (name,)).rowcount:
             raise NotFound(f"no memory called {name} is followed; `crabmem fleet status` lists them")
@@ -242,21 +245,28 @@ class Postgres:
 
     @contextmanager
     def alone(self, space: int) -> Iterator[Space | None]:
-        """Look after a memory alone; None where somebody else does, or it is followed no more.
+        """Lock a memory for the block, and yield it; None if another follower has it, or it is no longer followed.
 
-        All that is done within it is one transaction, which ends with who dies; the index is not exchanged meanwhile.
+        The block is one transaction with a row lock, which the server drops if this process dies. `take_over` waits for
+        it, so the index is not replaced meanwhile.
         """
         with self.changing():
             found = self._all(Space, f"{_SPACES} where space.id = %s for update of space skip locked", (space,))
             yield found[0] if found else None
 
     def due(self, every: float) -> list[int]:
-        """The memories that somebody pushed to, and those not looked at for so many seconds; later after failures."""
+        """The ids of memories that were pushed to, or not looked at for `every` seconds; longer after failures.
+
+        Reported pushes are matched to memories first.
+        """
         self._run(_DRAIN)
         return [id for (id,) in self._run(_DUE, (every,))]
 
     def looked(self, space: int, why: str = "") -> None:
-        """Note that a look that began with this transaction found the same as the rows say, or else why it failed."""
+        """Note the result of a look: with "" for `why` the rows are up to date, otherwise `why` it failed.
+
+        Call it in the transaction of the look: `now()` is its beginning, and only pushes before that count as done.
+        """
         query = """
             update space set tried_at = now(), error = %(why)s,
             failures = case %(why)s when '' then 0 else failures + 1 end,
@@ -265,11 +275,11 @@ class Postgres:
         self._run("delete from push where space = %s and at < now()", (space,))
 
     def pushed(self, place: str) -> None:
-        """Tell the follower that somebody pushed to the memory of that name, or at that path."""
+        """Report a push to the memory with that name, or whose address has that path."""
         self._run("select pushed(%s)", (place,))
 
     def wait(self, seconds: float) -> None:
-        """Wait for a push, at most so long."""
+        """Wait at most `seconds` for a push to be reported."""
         with _own_errors():
             self._run(f"listen {CHANNEL}")
             for _ in self.connection.notifies(timeout=seconds, stop_after=1):
@@ -282,11 +292,11 @@ class Postgres:
         return list(self._run("select role, pattern, kind from granted order by 1, 2"))
 
     def lock_rights(self) -> None:
-        """Be the only one who changes rights, until the transaction ends."""
+        """Lock the rights against other changes until the transaction ends."""
         self._run("lock table granted in share row exclusive mode")
 
     def grant(self, role: str, pattern: str, kind: Kind) -> bool:
-        """Let a role ask for the memories that a pattern names; return whether the role was made for it."""
+        """Let a role ask for the memories that a pattern names; create the role if it is new, and return whether."""
         is_new = not self._run("select from pg_roles where rolname = %s", (role,)).rowcount
         if is_new:
             self._run(sql.SQL("create role {} login").format(sql.Identifier(role)))
@@ -296,7 +306,7 @@ class Postgres:
         return is_new
 
     def _let(self, role: str, does: str = "grant {} to {}") -> None:
-        """Let a role call what answers, and nothing else; or no more."""
+        """Let a role call the functions for readers, and nothing else; or with `does` take that back."""
         for right in (sql.SQL("usage on schema {}").format(self._schema), sql.SQL(f"execute on function {_CALLED}")):
             self._run(sql.SQL(does).format(right, sql.Identifier(role)))
 
@@ -304,7 +314,7 @@ class Postgres:
         """Take back a pattern that was granted; None for all of a role.
 
         Raises:
-            NotFound: it was not granted.
+            NotFound: the pattern, or with None any pattern, was not granted to the role.
         """
         query = "delete from granted where role = %s and pattern = coalesce(%s, pattern)"
         if not self._run(query, (role, pattern)).rowcount:
@@ -314,7 +324,7 @@ class Postgres:
             self._let(role, "revoke {} from {}")
 
     def set_readers(self, readers: Iterable[tuple[str, int, int]]) -> None:
-        """Have just these roles see these memories, each as that kind."""
+        """Replace all rights to see memories: by role, id of the memory and bit of the kind."""
         with self.changing() as cursor:
             cursor.execute("delete from reader")
             with cursor.copy("copy reader from stdin") as copy:
@@ -329,9 +339,9 @@ class Postgres:
             other.add(*space)
 
     def take_over(self) -> None:
-        """Have this index, which was made anew, stand in place of the old one: at once for all, with the rights of now.
+        """Replace the old index by this rebuilt one, in one transaction.
 
-        What was added, removed, granted or revoked meanwhile holds.
+        Memories added or removed, and rights granted or revoked while it was rebuilt, are taken over from the old one.
         """
         with self.changing() as cursor:
             cursor.execute(_TAKE_OVER)
@@ -341,11 +351,11 @@ class Postgres:
             cursor.execute(sql.SQL("alter schema {} rename to {}").format(self._schema, sql.Identifier(SCHEMA)))
 
     def rewrite_files(self) -> None:
-        """Write the tables anew, without the bytes of what was removed; nobody is answered meanwhile.
+        """Rewrite the tables (`vacuum full`), so that no bytes of removed rows stay on disk. Questions wait meanwhile.
 
         Raises:
             Disabled: this role is not the owner.
-            Busy: somebody holds the old rows.
+            Busy: transactions of others would keep old rows alive, or hold a lock on the tables.
         """
         if not self.is_owner():
             raise Disabled("only the owner of the index writes its tables anew")
@@ -360,7 +370,7 @@ class Postgres:
 
     @contextmanager
     def changing(self) -> Iterator[psycopg.Cursor[Any]]:
-        """All that is done within it is done, or nothing."""
+        """Run the block in a transaction: all of its changes are made, or none. Nested blocks are savepoints."""
         with _own_errors(), self.connection.transaction(), self.connection.cursor() as cursor:
             yield cursor
 
@@ -390,6 +400,7 @@ def _check(url: str) -> None:
 
 @contextmanager
 def _own_errors() -> Iterator[None]:
+    """Turn errors of psycopg into ours. The order matters: specific classes come before their base classes."""
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:

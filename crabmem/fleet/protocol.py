@@ -117,7 +117,7 @@ class FleetIndex(Protocol):
     """An index of many memories. Who may see what is decided by it."""
 
     def put(self, space: Space, contents: Contents) -> int:
-        """Have the rows of `space` say `contents`, all or nothing; return how many facts were written or removed."""
+        """Make the rows of `space` equal `contents`, all or nothing; return how many facts were written or removed."""
 
     def search(self, asked: Sequence[Asked], scope: Collection[int] | None, kind: Kind, limit: int) -> list[Found]:
         """The facts that answer best, of the memories with these ids (None: of all), for sessions of that kind.

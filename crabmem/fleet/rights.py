@@ -15,12 +15,12 @@ from .postgres import Postgres
 def grant(index: Postgres, role: str, pattern: str, kind: Kind) -> bool:
     """Let `role` ask for the memories whose names fit `pattern`, and see what sessions of that `kind` see in them.
 
-    A role that the database does not have is made; True for that. With "" as pattern it sees none by this, and
-    may only tell the follower that somebody pushed to one, as a Git hook does.
+    A missing role is created; return whether it was. With "" as pattern the role sees no memory, and may only report
+    pushes, as a Git hook does.
 
     Raises:
-        InvalidArguments: PostgreSQL takes no such name for a role.
-        NotFound: no memory that is followed fits.
+        InvalidArguments: PostgreSQL accepts no role of that name.
+        NotFound: the pattern fits no memory that is followed.
     """
     if not role.isprintable() or not 0 < len(role.encode()) <= 63 or role.startswith("pg_"):
         raise InvalidArguments(f"no role of a database can be called {role!r}")
@@ -34,7 +34,7 @@ def revoke(index: Postgres, role: str, pattern: str | None) -> None:
     """Take back what was granted; without a pattern all of it.
 
     Raises:
-        NotFound: it was not.
+        NotFound: the pattern, or with None any pattern, was not granted to the role.
     """
     with _alone(index):
         index.revoke(role, pattern)
@@ -49,7 +49,7 @@ def add(index: Postgres, memories: Iterable[tuple[str, str, str]]) -> None:
 
 @contextmanager
 def _alone(index: Postgres) -> Iterator[None]:
-    """Change rights with nobody else, and have what each role may see follow from that: both or nothing."""
+    """Run changes of rights or memories alone, then compute anew what each role may see: one transaction."""
     with index.changing():
         index.lock_rights()
         yield
@@ -57,13 +57,13 @@ def _alone(index: Postgres) -> Iterator[None]:
 
 
 def _renew(index: Postgres) -> None:
-    """Have what each role may see be what its patterns name; of several kinds, as the one that sees most."""
+    """Compute anew which memories each role may see. If patterns give several kinds, the one that sees most wins."""
     spaces = {space.name: space.id for space in index.spaces()}
     kinds = dict[tuple[str, int], int]()
     for role, pattern, kind in index.granted():
         for name in matching(spaces, pattern):
             key = role, spaces[name]
-            kinds[key] = min(kind, kinds.get(key, kind))  # in the order of their bits
+            kinds[key] = min(kind, kinds.get(key, kind))  # the lower the bit, the more a kind sees
     index.set_readers((*key, kind) for key, kind in kinds.items())
 
 
@@ -77,7 +77,7 @@ def checked_memory(name: str, address: str) -> tuple[str, str, str]:
     """A memory's name, its remote's address, and what of that names it to a machine that pushed.
 
     Raises:
-        InvalidArguments: the name cannot stand in an answer, or that is no address.
+        InvalidArguments: the name could not be shown in an answer, or `address` is none.
     """
     if not name.isprintable() or not 0 < len(name) <= 200 or any(char.isspace() or char in ":*" for char in name):
         raise InvalidArguments(f"no memory can be called {name!r}: no blanks, no : or *, at most 200 characters")

@@ -23,9 +23,9 @@ from .ranking import SourcesOf, Today, fit_to_budget, note_passage, ranked_passa
 Likest = Callable[[str], Sequence[str]]
 
 
-# For each entry that may be told so many are looked at: what ranks further behind has little of the message.
+# Hits considered for each entry that may be injected; those ranked further behind match too little of the message.
 _LOOKED_AT = 4
-# A text so short may stand in another by chance.
+# Characters below which a text may occur in the prompt by chance, so that its name has to occur, too.
 _SHORT = 40
 
 
@@ -38,7 +38,7 @@ class Injection:
 
 
 class Speaker:
-    """Speaks of what bears on a message, once in a session."""
+    """Chooses what is injected before a turn, each version of an entry once in a session (None: in this process)."""
 
     def __init__(self, turns: Turns, session: str | None) -> None:
         self._turns, self._session = turns, session
@@ -56,9 +56,10 @@ class Speaker:
         likest: Likest | None = None,
         sources: SourcesOf | None = None,
     ) -> Injection:
-        """What to say before a turn on `message`; `prompt` is what the model reads anyway.
+        """What to inject before a turn on `message`; empty for silence. Records nothing: call `record` if it is used.
 
-        With `again`, also what was said in this session before; `likest` is as in `bearing`.
+        Left out is what stands in `prompt`, which the model reads anyway, and unless `again` what was injected before
+        in this session. `likest` is as in `bearing`.
         """
         known = set() if again else self._injected | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
@@ -107,13 +108,15 @@ def bearing(
     language: str,
     likest: Likest | None = None,
 ) -> Iterator[tuple[Hit, float]]:
-    """What bears on a message so much that it may be told, in the order of recall, each with the confidence in it.
+    """Yield the hits that are relevant enough to inject, each with its confidence.
 
-    Confidence decides whether to speak; then what recall finds first is told, too. Before all come facts whose name
-    stands in a message about so much else that their words would not count. Of a daily note its passage has to bear on
-    it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
-    Last come those that `likest` finds, which is asked only where they are wanted, and about no message of which every
-    word is of courtesy or talk.
+    1. Entries whose whole name is in the message, though it is about so much else that their confidence is low.
+    2. Hits with a confidence from `threshold` on, in the order of recall. If there is one, the first hit of recall is
+       yielded, too, whatever its confidence (unless it is a note). A note counts by its best passage, since words far
+       apart in a day do not belong together.
+    3. What `likest` finds by meaning. It is called only if the caller takes so many, as it may be slow.
+
+    Nothing for a message of courtesy or talk alone. `limit` is how many the caller takes: it bounds the search.
     """
     if not topic.words:
         return
@@ -145,7 +148,7 @@ def bearing(
 def told_of(
     message: str, source: EntrySource, rules: AutoRecall, language: str, likest: Likest | None = None
 ) -> list[Hit]:
-    """What is told before a message that is the first of a session, with a prompt that says nothing."""
+    """What would be injected before `message` as the first of a session, with an empty prompt."""
     topic = Topic(message, source.index, rules.words, language)
     found = bearing(topic, source, rules.limit, rules.threshold, language, likest)
     return [hit for hit, _ in islice(found, rules.limit)]
@@ -170,15 +173,16 @@ def share_of_words(one: str, other: str, language: str) -> float:
 
 
 def _relevant_part(source: EntrySource, path: str, worth: Mapping[str, float], language: str) -> Entry:
-    """What may be told of what is at a path: the entry, of a daily note the passage that bears on the message.
+    """The entry at a path; of a daily note only the passage that is relevant to the message.
 
-    The passage has a version of its own, as a day's note goes on growing: what was said of it is not said again.
+    The passage gets a version of its own. A note grows all day, and with the note's version a passage would be injected
+    again after each addition.
     """
     entry = source.at(path)
     if not entry.is_note:
         return entry
     part = note_passage(entry, worth, language)
-    told = " ".join(part.replace("…", " ").split())  # of what is around it nothing, marks included
+    told = " ".join(part.replace("…", " ").split())  # "…" depends on the text around the passage
     return replace(entry, content=part, version=version_of(told.encode()))
 
 

@@ -31,10 +31,10 @@ class Listing(Entries):
 
 
 class Catalog(SyncedIndex):
-    """Reads entries from scans; keeps what did not change between two of them, on disk also between processes."""
+    """The entries of scans, and their index, which is updated for changed files only and kept on disk."""
 
     def __init__(self, workspace: Workspace, language: Callable[[Scan], str], progress: Progress | None = None) -> None:
-        """`language` tells whose endings are removed from words, as a scan says."""
+        """`language` returns the language of a scan's settings, by which words are stemmed."""
         super().__init__(workspace)
         self._layout = workspace.layout
         self.reader = EntryReader(workspace.layout)
@@ -44,11 +44,12 @@ class Catalog(SyncedIndex):
         #: The scan that the index is in step with; None for none.
         self._scan: Scan | None = None
         self._listing: Listing
+        # Files of that scan that are in no index: unreadable ones, and ones that were being written.
         self._broken: dict[str, Unusable] = {}
         self._being_written: dict[str, Entry] = {}
 
     def marks(self) -> Mapping[str, bytes]:
-        """How the files looked whose words are known."""
+        """The marks of the files that are indexed, by path: stamp, blob id and the rules for words."""
         return self.index.marks()
 
     def listing(self, scan: Scan) -> Listing:
@@ -56,12 +57,12 @@ class Catalog(SyncedIndex):
         with self.guard:
             if scan is not self._scan or self._language(scan) != self._indexed_language:
                 self._follow(scan)
-            elif self._listing.index is not self.index:  # joined meanwhile: it answers sooner
+            elif self._listing.index is not self.index:  # a thread has joined its segments: same content, faster
                 self._listing = replace(self._listing, index=self.index)
             return self._listing
 
     def known(self) -> Index:
-        """What is known of the words of the files, in step with them or not."""
+        """The index as it is, without a look at the files; empty after a purge."""
         with self.guard:
             self.forget_purged()
             return self.index
@@ -74,7 +75,7 @@ class Catalog(SyncedIndex):
         self._scan = None
 
     def _follow(self, scan: Scan) -> None:
-        """Bring the index in step with `scan`."""
+        """Bring the index in step with `scan`, and set `_listing` to its entries."""
         language, layout = self._language(scan), self._layout
         if language != self._indexed_language:
             self._indexed_language, self._scan = language, None
@@ -98,7 +99,10 @@ class Catalog(SyncedIndex):
         )
 
     def _differing(self, scan: Scan) -> list[str]:
-        """The paths whose entries may not be as they were when the index was in step."""
+        """The paths whose entries must be read again: all that may have changed since the index was last in step.
+
+        If the scan does not know what changed since then (first scan of a process, other language), compare marks.
+        """
         since = scan.since(self._scan) if self._scan else None
         if since is not None:
             return sorted(filter(self._layout.is_recalled, since))
@@ -129,10 +133,10 @@ class Catalog(SyncedIndex):
                 self._progress(done + 1, len(paths))
 
     def _document(self, scan: Scan, path: str) -> Document | None:
-        """What the index is to know of a file; None for what it is not to have.
+        """The document for the index; None if the file does not belong into it.
 
-        That is a file that is gone, or not recalled; one that cannot be read, which `_broken` then has; and one that
-        somebody was writing when it was read, which `_being_written` then has.
+        It does not if it is gone or not recalled, if it cannot be read (then it is added to `_broken`), or if somebody
+        was writing it when it was read (then it is added to `_being_written`).
         """
         file = scan.files.get(path)
         if file is None or not self._layout.is_recalled(path):
@@ -149,5 +153,5 @@ class Catalog(SyncedIndex):
 
 
 def _is_same(mark: bytes, file: File) -> bool:
-    """Whether a file has the bytes that a mark is of, whatever its times say."""
+    """Whether a file still has the bytes of its mark; only its times may differ."""
     return not file.is_partial and mark[BLOB] == bytes.fromhex(file.blob)

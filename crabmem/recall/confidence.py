@@ -33,17 +33,19 @@ _LEAST_ASKED, _LEAST = 1.0, 2.0
 
 
 class Topic:
-    """What a message is about: `words` are those to search for, `worth` is what each that stands in texts counts."""
+    """What a message is about: `words` are the terms to search for, `worth` is the IDF of each matching word form."""
 
     def __init__(self, message: str, index: Index, first: int, language: str) -> None:
+        """Weigh the words of `message`, or of its `first` words (0: all), by how rare they are in `index`."""
         text = asked_text(message, first)
         terms = terms_of(Query(text), index, language)
         self._index, self._language = index, language
+        #: The words in order between spaces, to find the name of an entry in.
         self._row = f" {' '.join(tokens(text, language))} "
         parts = sentences(text)
         by_word = levels(parts, language)
         self._levels = by_word | {term: by_word.get(term[0], _UNLISTED) for term in terms if isinstance(term, tuple)}
-        #: Without those of courtesy and talk alone.
+        #: Sentences with at least one word that is not courtesy or talk.
         self._sentences = [part for part in parts if self._is_telling(part.text)]
         said = Query(" ".join(part.text for part in self._sentences))
         self.words = _searched(terms_of(said, index, language), index)
@@ -85,13 +87,15 @@ class Topic:
         return any(self._level(word) > NOTHING for word in tokens(text, self._language))
 
     def shares(self, keys: Sequence[str]) -> list[dict[Term, float]]:
-        """For each document, which share of each term that it holds counts there: what `confidence` takes."""
+        """For each document, the share (0 to 1) that each of its terms counts there: the input of `confidence`."""
         return self._index.shares(list(self._held), keys)
 
     def confidence(self, shares: Mapping[Term, float], said: Set[str] | None = None) -> float:
-        """How much of what the message tells a document has, or of what a question in it tells, if that is more.
+        """The weight of the message's words that a document has, divided by the weight of all of them.
 
-        From 0 to 1 but for long messages, of which a document may have more. With `said` it has only those words.
+        The same is computed for each question in a message of several sentences; the highest value counts. Usually from
+        0 to 1. It may exceed 1 for long messages, since only their weightiest words are in the divisor. `said` limits
+        the document to those words, as for a passage of a note.
         """
         found: dict[Term, float] = {}
         for term, share in shares.items():
@@ -112,7 +116,7 @@ class Topic:
 
 
 def _sum_of(weights: Iterable[float], asks: bool) -> float:
-    """How much the words that tell most tell together, or the least that a message has to."""
+    """The sum of the highest weights, but at least a minimum: a short message must not be matched by one word."""
     return max(sum(nlargest(_MOST_WORDS, weights)), _LEAST_ASKED if asks else _LEAST)
 
 

@@ -47,7 +47,7 @@ def near_duplicate(new: Entry, entries: Entries, language: str) -> Entry | None:
 
 
 def _candidates(index: Index, words: list[str], own: str) -> list[str]:
-    """The paths of what has most of the rarest of some words, those that have more first; without its `own`."""
+    """The paths that have the most of the rarest `words`, best first; without `own`, the new fact's path."""
     asked = [(index.document_frequency_at_most(word), word) for word in words]
     rarest = nsmallest(_PROBES, [(held, word) for held, word in asked if 0 < held <= _MOST_HOLDERS])
     found = Counter(path for _, word in rarest for path in index.having([word]) if path != own)
@@ -55,7 +55,7 @@ def _candidates(index: Index, words: list[str], own: str) -> list[str]:
 
 
 class _Words:
-    """The words of an entry: of each of its names, of these with the description, and of all of it."""
+    """Three sets of an entry's words: by name and alias; all these with the description; the whole text."""
 
     def __init__(self, entry: Entry, language: str) -> None:
         self._names = [frozenset(tokens(name, language)) for name in (entry.name, *entry.aliases)]
@@ -76,7 +76,10 @@ class _Words:
         return _share(self._all, other._all) >= _ALIKE or _share(self._about, other._about) >= _ALIKE_ABOUT
 
     def _is_of_another(self, other: _Words) -> bool:
-        """Whether the names have words in common, and each one that the other does not say: Emi's lessons, Jonas's."""
+        """Whether the names are alike, yet each has a word that the other entry lacks: Emi's lessons, Jonas's lessons.
+
+        Such facts have most words in common and are about different things.
+        """
         one, two = self._names[0], other._names[0]
         return bool(one & two and one - other._all and two - self._all)
 

@@ -55,7 +55,10 @@ class Elsewhere:
         self._known: dict[str, bytes] = {}
 
     def look(self, places: Iterable[Place], known: Mapping[str, bytes], trouble: str = "") -> Files:
-        """The files of these places; `known` is what an older process knew each by. `trouble` is told with them."""
+        """The files of these places, the newest first up to the bounds; others are `unusable`.
+
+        `known` are the marks that an older process saved, so that unchanged files are not read. `trouble` is passed on.
+        """
         unusable, lost, found = list[str](), list[str](), dict[str, os.stat_result]()
         for place in places:
             for path, status in self._found(place, unusable, lost):
@@ -82,8 +85,10 @@ class Elsewhere:
         return Files(marks, data, lambda path: found[path].st_size, False, (*unusable, *lost), trouble, tuple(lost))
 
     def _found(self, place: Place, unusable: list[str], lost: list[str]) -> Iterator[tuple[str, os.stat_result]]:
-        """The files of a place by path, with their status; `unusable` gets the folders that cannot be listed, `lost`
-        the place itself."""
+        """Yield path and status of each file in a place.
+
+        Folders that cannot be listed are appended to `unusable`, and the place itself to `lost` if it cannot be opened.
+        """
         own, names = fs.identity(self._workspace), 0
 
         def walk(folder: fs.Folder, depth: int) -> Iterator[tuple[str, os.stat_result]]:
@@ -116,10 +121,12 @@ class Elsewhere:
             unusable.append(place.folder)
 
     def _mark(self, path: str, status: os.stat_result, known: Mapping[str, bytes]) -> bytes:
-        """What a file is known by: its stamp and its blob. It is read where it is new or other than it was.
+        """The mark of a file: stamp and digest. The file is read only if its stamp is new.
+
+        A file changed so recently that it may change again within one tick gets an empty stamp, and is read next time.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         stamp = packed(status)
         for before in (self._known.get(path, b""), known.get(path, b"")):
@@ -135,10 +142,10 @@ def _largest(path: str) -> int:
 
 
 def _read(path: str) -> tuple[bytes, os.stat_result]:
-    """The bytes of a file and its status as they were read, whatever was put on the way to it since it was found.
+    """The bytes and the status of a file, following no link: one may have been put on the path since it was found.
 
     Raises:
-        OSError: it is no regular file any more, or it cannot be read.
+        OSError: the file cannot be read, or is no regular file any more.
     """
     folder, name = os.path.split(path)
     with fs.straight(folder) as here:

@@ -41,21 +41,21 @@ from .synced import SyncedIndex, differing
 
 # Between a path and the number of a section.
 _MARK = "\0"
-# A mark is that of the file, the sign of the way, and the digest of the section.
+# The mark of a section in the index: mark of its file, `Way.sign`, digest of the section.
 _DIGEST = slice(-20, None)
-# So many files are kept taken apart.
+# Files whose sections are cached.
 _APART = 200
 
 
 class Way(NamedTuple):
-    """How files are searched: as a profile says, the endings of `language` removed from words."""
+    """How files are searched: the profile's `[search]`, and the language by which words are stemmed."""
 
     search: Search
     language: str
 
     @property
     def sign(self) -> bytes:
-        """What is another when a file has other sections, or these other words or lengths."""
+        """Bytes that differ if the same file would give other sections, words or lengths: then index it anew."""
         units = f"{self.search.unit} {self.search.size} {self.search.overlap}"
         return rules(self.language) + zlib.crc32(units.encode()).to_bytes(4, "little")
 
@@ -64,16 +64,16 @@ class Way(NamedTuple):
         return tokens(text, self.language)
 
     def freshness(self, today: date, key: str) -> float:
-        """What a section of a daily note counts more."""
+        """The factor for a section's score: the profile's `recent` for a daily note of those days, else 1."""
         day = _day(_path(key))
         return age_factor((today - day).days, self.search.recent) if day else 1.0
 
 
 class Files(NamedTuple):
-    """The files of a moment that are searched: what the index knows each by, its bytes and how many there are.
+    """The searched files at one moment: by path the mark by which the index knows each, its bytes and its size.
 
-    `unusable` are the paths of what is there and no file of ours, as links. `trouble` says what else is not looked at.
-    `lost` are those of `unusable` that are whole folders elsewhere.
+    `unusable` are paths that exist but cannot be searched, such as links. `lost` are those among them that are whole
+    folders outside of the workspace. `trouble` is a message about what else is not searched, "" for nothing.
     """
 
     marks: Mapping[str, bytes]
@@ -90,7 +90,7 @@ class Files(NamedTuple):
         return self._replace(marks=marks, unusable=tuple(filter(fits, self.unusable)))
 
     def with_others(self, others: "Files") -> "Files":
-        """These and others, none of which has the path of one of these."""
+        """The union with other files; no path may be in both."""
 
         def of(path: str) -> "Files":
             return others if path in others.marks else self
@@ -118,7 +118,7 @@ def files_now(scan: Scan, search: Search) -> Files:
 
 
 def files_at(blobs: Mapping[str, str], read: Callable[[str], bytes], search: Search) -> Files:
-    """The files of another time, by their blobs; `read` tells the bytes of one."""
+    """The files of a commit, given by their blobs; `read` returns the bytes of a blob."""
     marks = {path: unstamped(blob) for path, blob in blobs.items() if matches(path, search.files)}
     return Files(marks, lambda path: read(blobs[path]), lambda path: len(read(blobs[path])), True)
 
@@ -139,7 +139,7 @@ class Sections:
 
     @once
     def versions(self) -> dict[str, bytes]:
-        """The digest of each, in the order of their keys: what stands in two places means the same."""
+        """The digest of each section's text, in the order of keys. Equal texts share a digest, and so a vector."""
         return {key: mark[_DIGEST] for key, mark in sorted(self.index.marks().items())}
 
     def at(self, key: str) -> Entry:
@@ -157,7 +157,7 @@ class Sections:
 
 
 class _Latest(NamedTuple):
-    """The sections that were asked for last, and of what: a scan, the marks of files elsewhere, and the way."""
+    """The last answer of `Searcher.now`, with what it was made of: scan, marks of files elsewhere, and way."""
 
     scan: Scan
     elsewhere: Mapping[str, bytes]
@@ -170,17 +170,18 @@ class _Latest(NamedTuple):
 
 
 class Searcher(SyncedIndex):
-    """Takes files apart and keeps what did not change, on disk also between processes."""
+    """Indexes the sections of files, again only for changed files; the index is kept on disk between processes."""
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace, state.SECTIONS)
-        #: How each file was marked whose sections are in the index; None while nobody searched.
+        #: The mark of each file whose sections are in the index; None before the first search.
         self._known: dict[str, bytes] | None = None
+        #: Cache of sections, by blob id and `Way.sign`.
         self._apart: dict[tuple[bytes, bytes], list[Section]] = {}
         self._latest: _Latest | None = None
 
     def begin(self) -> None:
-        """Load what is known: before a first look at the files, which then need not be read again."""
+        """Load the saved index. Call it before the first scan, so that the store need not read unchanged files."""
         with self.guard:
             self.forget_purged()
             if self._known is None:
@@ -219,9 +220,10 @@ class Searcher(SyncedIndex):
     def _changes(
         self, files: Files, way: Way, start: int = 0
     ) -> tuple[dict[str, Document | None], dict[str, bytes], tuple[str, ...]]:
-        """The documents that the index lacks, by key; the marks of the files that it has then; those that are no text.
+        """Compare `files` with the index.
 
-        Marks are compared from their byte `start` on.
+        Return the changed documents by key (None: remove), the marks of the files that are indexed then, and the paths
+        that are no text. Marks are compared from byte `start` on: `SIZE` skips the stamp, which files of a commit lack.
         """
         known, marks = dict(self.marks()), {path: mark + way.sign for path, mark in files.marks.items()}
         new, gone = differing(known, marks, start)
@@ -241,8 +243,11 @@ class Searcher(SyncedIndex):
         return changes, known, tuple(broken)
 
     def _documents(self, path: str, mark: bytes, files: Files, way: Way) -> dict[str, Document]:
-        """What the index is to know of a file. No section is longer for the day of a daily note, which is among its
-        words, or for what a person said in a transcript, which counts more."""
+        """The documents of a file, by key: one for each section.
+
+        The words also include the day of a daily note, and a person's lines in a transcript several times. Neither is
+        counted in the length, for BM25 would rank the section lower.
+        """
         dates, found = way.words(str(_day(path) or "")), dict[str, Document]()
         for number, section in enumerate(self._sections(files, path, way)):
             key, digest = f"{path}{_MARK}{number:06}", bytes.fromhex(blob_id(section.text.encode()))
@@ -285,9 +290,9 @@ def search_sections(
     ranking: Ranking | None = None,
     fits: PathFilter | None = None,
 ) -> FileSearch:
-    """The sections that answer `query`, of the files whose paths fit; `limit` of None is the profile's.
+    """The sections that answer `query`, of the files whose paths fit; `limit=None` takes the profile's.
 
-    What was said or noted on a day that the question means, as `last Tuesday`, has its date among its words.
+    Days that the question means (`last Tuesday`) are added to it as dates, which notes and transcripts have as words.
     """
     factor = partial(way.freshness, today) if way.search.recent else None
     dated = " ".join([query, *map(str, days_meant(query, today))])
@@ -309,15 +314,18 @@ def search_sections(
 
 
 def _lost(folders: Sequence[str]) -> str:
-    """The words for folders that are not searched; without their names, which may be a stranger's words."""
+    """The message about folders that are not searched, "" for none.
+
+    It does not name them: a name in the settings may be a stranger's text, and a model may read this.
+    """
     which = f"{counted(len(folders), 'folder')} that {SETTINGS} lists {'is' if len(folders) == 1 else 'are'}"
     return f"{which} gone or cannot be read, which `crabmem doctor` names" if folders else ""
 
 
 def _scale(words: "Sequence[Term]", index: Index, among: int) -> float:
-    """What BM25's scores are multiplied by, so that they are what they would be `among` so many sections at least.
+    """The factor that makes BM25 scores of few sections comparable to those among at least `among` sections.
 
-    Among few no word is rare, and all scores are next to nothing. One number for all hits: their order stays.
+    Among few sections no word is rare, so all scores are near 0. One factor for all hits leaves their order.
     """
     held = [word for word in index.terms_for(words) if index.document_frequency(word)]
     here, there = (sum(index.idf(word, least) for word in held) for least in (0, among))
@@ -337,7 +345,7 @@ def _hit(sections: Sections, key: str, score: float, worth: Mapping[str, float],
 
 
 def _day(path: str) -> date | None:
-    """The day of a daily note; only a date that is the whole name makes a file one."""
+    """The day of a daily note, a file whose whole name is a date; None for any other file."""
     return day_of(path) if is_note(path.rpartition("/")[2]) else None
 
 

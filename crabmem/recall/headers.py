@@ -51,7 +51,7 @@ class Headers:
         self._rows: dict[str, tuple[str, str, str, str]] | None = None
 
     def of(self, entries: Entries, fits: PathFilter | None = None) -> list[Header]:
-        """The headers of those entries that fit, in the order of their paths."""
+        """The headers of the entries that fit, by path. Reads files that have no row yet, and saves many new rows."""
         with self._guard:
             if self._cache.renew() or self._rows is None:
                 self._rows = self._load_rows()
@@ -93,7 +93,7 @@ class Headers:
 
 
 def _has_row(entry: Entry) -> bool:
-    """Whether all that a list says of an entry fits a row."""
+    """Whether a row can hold the header: no separator in any text, and a description, as the content is not kept."""
     said = (entry.path, entry.name, entry.description, *entry.labels)
     is_plain = not any(_BETWEEN in text or _INSIDE in text for text in said)
     return bool(entry.description) and is_plain and all(entry.labels)

@@ -49,7 +49,7 @@ _MUCH = 1.4
 
 
 class _Trust:
-    """Whether somebody who fails is worth asking: not for a while, after so many failures in a row."""
+    """A circuit breaker for an embedder: falsy for `PAUSE` after `FAILURES` failures in a row."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
@@ -60,11 +60,11 @@ class _Trust:
         return self._failures < FAILURES or self._last is None or self._clock() >= self._last + PAUSE
 
     def gain(self) -> None:
-        """It worked."""
+        """Note a success: the count of failures begins anew."""
         self._failures = 0
 
     def lose(self) -> None:
-        """It did not."""
+        """Note a failure."""
         self._failures, self._last = self._failures + 1, self._clock()
 
 
@@ -76,7 +76,10 @@ class _Choice(NamedTuple):
 
 
 class Meaning:
-    """What recall knows of meaning, as the settings have it. Nothing is loaded while they name nobody who knows it."""
+    """Ranks by meaning with the embedder that the settings name, and keeps its vectors in a derived file.
+
+    Safe between threads. No model is loaded before the first question.
+    """
 
     def __init__(
         self,
@@ -86,26 +89,30 @@ class Meaning:
         embedder: "Embedder | None" = None,
         file: str = state.VECTORS,
     ) -> None:
-        """`environment` has the keys of services, and says where it is kept what this user allowed. An `embedder` that
-        is given wins over the settings, and needs no permission.
+        """`environment` holds the keys of services, and locates this user's permissions. A given `embedder` overrides
+        the settings and needs no permission.
 
-        `file` is the name of the derived file in `disk/state`, where other texts have vectors, too.
+        `file` is one of the names in `disk/state`: entries and sections keep their vectors in different files.
         """
         self._root = workspace.root
         self._cache = Cache(workspace.private, file)
         self._environment = environment
         self._allowed = Allowed(environment)
         self._given = embedder
+        #: The loaded embedder with the settings it was chosen by; None before the first question.
         self._choice: _Choice | None = None
+        #: Its vectors, on disk or not, and how many of them the file lacks.
         self._kept: VectorTable | None = None
         self._unsaved = 0
-        #: The entries of today, None while they are not known.
+        #: Blob ids of the current entries: saving drops other vectors. None while unknown, as after a look at the past.
         self._keys: frozenset[bytes] | None = None
+        #: The last answer of `_positions`, with the versions and the table that it was computed from.
         self._places: tuple[Mapping[str, bytes], VectorTable, dict[str, int], Array] | None = None
-        # One may understand questions and choke on entries.
+        # Two, as an embedder may fail on long entries and still embed questions.
         self._asking, self._making, self._has_reported = _Trust(clock), _Trust(clock), False
-        #: For whom it was said that a permission is missing.
+        #: Settings for which the missing permission was reported already: each is reported once.
         self._refused: Vectors | None = None
+        # `_beginning` is held to choose the embedder, `_growing` to make or save vectors.
         self._beginning, self._growing = Guard(), Guard()
 
     def rank(
@@ -117,10 +124,11 @@ class Meaning:
         limit: int,
         accept: Callable[[str], bool] | None = None,
     ) -> tuple[list[Ranked], str]:
-        """The best by words and meaning, and the first time that this cannot be, why `search` alone says which.
+        """Return the best entries by words and meaning, and a message if they are ranked by words alone.
 
-        Nothing is loaded or sent, and no key read, before this user allowed it. `search` finds by words at most so
-        many, all of which `accept` accepts; what it finds first is among them.
+        The message is "" from the second time on. `search(limit)` ranks by words and already applies `accept`. Entries
+        without vectors get some, for at most `PATIENCE` seconds. Nothing is loaded or sent, and no key is read, before
+        this user allowed it.
         """
         asked, trouble = self._asked(rules, query)
         if asked is None:
@@ -133,9 +141,9 @@ class Meaning:
         return _fuse(positions, likeness, by_words, limit, accept, rules.weight, kept.model.floor), trouble
 
     def likest(self, source: EntrySource, rules: Vectors, text: str) -> list[str]:
-        """The paths of what is much like `text` in meaning, the likest first; none where nobody tells.
+        """The paths of entries close to `text` in meaning, the closest first; empty if no embedder answers.
 
-        Only what has vectors: none are made, as somebody waits who asked nothing.
+        Considers only entries that have vectors and makes none: this runs before a turn, when nobody asked a question.
         """
         asked, _ = self._asked(rules, text)
         if asked is None:
@@ -147,7 +155,10 @@ class Meaning:
         return [paths[at] for at in (-likeness).argsort(kind="stable").tolist() if likeness[at] >= least]
 
     def _asked(self, rules: Vectors, text: str) -> "tuple[tuple[Embedder, VectorTable, Array] | None, str]":
-        """Who makes vectors, those that are kept, and that of `text`; or None, and the first time why."""
+        """Return the embedder, its table of vectors and the vector of `text`; or None with a message why not.
+
+        Each reason is given once, then "". A failure counts towards the pause in which the embedder is not asked.
+        """
         if refusal := self._refusal(rules):
             was_reported, self._refused = self._refused == rules, rules
             return None, "" if was_reported else f"by words alone: {refusal}"
@@ -167,7 +178,7 @@ class Meaning:
         """Make the vectors of all entries that have none. May download the model that the settings name.
 
         Raises:
-            EmbedderFailed: they cannot be made; those that were are kept.
+            EmbedderFailed: the embedder failed; vectors made before that are kept.
         """
         name, embedder = self._choose(rules, in_a_hurry=False)
         with self._growing:  # one thread at a time makes vectors
@@ -192,7 +203,7 @@ class Meaning:
         return Reindexed(len(source.versions), name, kept.model.dimension, len(missing))
 
     def findings(self, source: EntrySource, rules: Vectors) -> Iterator[Finding]:
-        """Whether it works, and which entries have no vectors yet."""
+        """For `doctor`: whether the embedder answers, and how many entries have vectors. Asks it one short text."""
         try:
             name, embedder = self._choose(rules)
             self._vector(embedder, "Does it work?")
@@ -207,9 +218,10 @@ class Meaning:
         yield Finding("info", "", f"{about}; {there} of {len(keys)} facts have vectors{rest}")
 
     def save(self, least: int = _WORTH_SAVING) -> None:
-        """Keep for the next process the vectors that were made, when they are so many and there is a place.
+        """Save vectors for the next process if at least `least` are unsaved. Do nothing if they cannot be written.
 
-        With `least` of 1, as at the end, a thread that makes some just now is waited for: nobody saves them later.
+        With `least=1`, as at closing, wait for a thread that is making vectors, since nobody would save them later.
+        Otherwise a busy thread means not saving now.
         """
         if self._unsaved >= least and self._growing.acquire(timeout=0 if least > 1 else PATIENCE):
             try:
@@ -232,7 +244,7 @@ class Meaning:
     # Who is asked
 
     def _report(self, error: EmbedderFailed, trust: _Trust) -> str:
-        """What to say of a failure, the first time."""
+        """Count a failure, and return the message about it only the first time; then ""."""
         trust.lose()
         was_reported, self._has_reported = self._has_reported, True
         return "" if was_reported else f"by words alone: {error}"
@@ -242,11 +254,16 @@ class Meaning:
             if self._choice is None or self._choice.rules != rules or self._kept is None:
                 _, embedder = self._choose(rules)
                 self._kept = self._matching(embedder)
-                # Not before: who asks next would mix its vectors with another's.
+                # Last: if `_matching` raised after this, the next question would mix this embedder with the old table.
                 self._choice = _Choice(rules, embedder)
             return self._choice.embedder, self._kept
 
     def _choose(self, rules: Vectors, in_a_hurry: bool = True) -> "tuple[str, Embedder]":
+        """Return the embedder of the settings and its name for messages. Not in a hurry, it may download its model.
+
+        Raises:
+            EmbedderFailed: this user has not allowed it, its key is missing, or it cannot be loaded.
+        """
         with loading():
             from ..embeddings.providers import EmbedderOptions, choose_embedder
         if self._given is not None:
@@ -262,7 +279,7 @@ class Meaning:
         return f"{name} {rules.model}".strip(), embedder
 
     def _refusal(self, rules: Vectors) -> str:
-        """Why nobody is asked whom the settings name: this user has not allowed it; "" where they have."""
+        """The message that this user has not allowed the embedder in the settings; "" if allowed, or one was given."""
         if self._given is not None or self._allowed.reach(self._root).vectors == rules.named:
             return ""
         # What the settings say may be a stranger's words, so they are not repeated here, where a model may read them.
@@ -270,13 +287,13 @@ class Meaning:
         return f"[vectors] in {SETTINGS} is not allowed on this machine; {way_out} says what it would do, and allows it"
 
     def _matching(self, embedder: "Embedder") -> "VectorTable":
-        """The vectors that are kept of this embedder; none of another."""
+        """The saved vectors, or unsaved ones of this process, if they are of this embedder; else an empty table."""
         from ..embeddings.table import load, matching
 
         return matching((self._kept if self._unsaved else None) or load(self._cache.place), embedder)
 
     def _start_over(self, embedder: "Embedder", dimension: int) -> "VectorTable":
-        """No vectors yet: who is asked has become another under the same name."""
+        """Begin an empty table: the service now has a model of another dimension under the same name."""
         from ..embeddings.embedder import probe
         from ..embeddings.table import VectorTable
 
@@ -296,7 +313,11 @@ class Meaning:
     def _with_missing(
         self, embedder: "Embedder", kept: "VectorTable", source: EntrySource, first: Iterable[str]
     ) -> "tuple[VectorTable, str]":
-        """The vectors with those of entries that had none, `first` before others, as far as there is time for it."""
+        """Return the table with vectors for entries that had none, made for at most `PATIENCE` seconds.
+
+        Entries in `first` come first. Nothing is made while the embedder is in a pause, or another thread is at it.
+        A failure is returned as a message, once.
+        """
         _, places = self._positions(source, kept)
         has_all = not len(places) or int(places.max()) < len(kept)
         if has_all or not self._making or not self._growing.acquire(timeout=0):
@@ -314,11 +335,11 @@ class Meaning:
             self._growing.release()
 
     def _latest(self, kept: "VectorTable") -> "VectorTable":
-        """What there is by now of the same model; another thread may have begun with another."""
+        """The newest table if it is of the same model, else `kept`: another thread may have switched models."""
         return self._kept if self._kept is not None and self._kept.model == kept.model else kept
 
     def _add(self, kept: "VectorTable", made: "Iterator[dict[bytes, Array]]", source: EntrySource) -> None:
-        """Keep what is `made`, also when it ends in an error."""
+        """Add all vectors that `made` yields to the table in memory, also those yielded before it raises."""
         new: dict[bytes, Array] = {}
         try:
             for some in made:
@@ -332,7 +353,10 @@ class Meaning:
                 self._unsaved += len(new)
 
     def _positions(self, source: EntrySource, kept: "VectorTable") -> "tuple[dict[str, int], Array]":
-        """The position of each path, and by position where its vectors are."""
+        """Return the position of each path, and by position the place of its vectors in the table.
+
+        The place of an entry without vectors is `len(kept)`, behind all others. The last answer is cached.
+        """
         placed = self._places
         if placed is None or placed[0] is not source.versions or placed[1] is not kept:
             positions = {path: position for position, path in enumerate(source.versions)}
@@ -350,7 +374,10 @@ def _fuse(
     weight: float,
     floor: float,
 ) -> list[Ranked]:
-    """The best by words and likeness, which is given by the positions of paths."""
+    """Return the best by words and likeness that `accept` accepts. `likeness` is indexed by the positions of paths.
+
+    Hits by words were accepted by the search already, so only hits by meaning alone are checked again.
+    """
     import numpy as np
 
     from ..embeddings.fusion import fuse
@@ -374,7 +401,10 @@ def _missing(versions: Mapping[str, bytes], kept: "VectorTable", first: Iterable
 def _embed(
     embedder: "Embedder", source: EntrySource, paths: list[str], goes_on: Callable[[int], bool]
 ) -> "Iterator[dict[bytes, Array]]":
-    """The vectors of some entries at once, while `goes_on` says so, which hears how many are done."""
+    """Yield the vectors of the entries by blob id, a batch at a time, until `goes_on(done)` returns False.
+
+    An entry has a row for each piece of its text, as models take only short texts.
+    """
     import numpy as np
 
     from ..embeddings.embedder import embed_checked, pieces

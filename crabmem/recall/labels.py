@@ -35,7 +35,7 @@ SOURCED = "sourced"
 
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
-    """What an index is to know of an entry, or of a daily note."""
+    """The document of an entry or daily note for an index: words by passage, labels and lengths."""
     parts = [fields(entry, language, part) for part in parts_of(entry.content)]
     first, *further = ([word for words in part.values() for word in words] for part in parts)
     made = Document(entry.path, mark, first, labels_of(entry), further)
@@ -46,7 +46,10 @@ def document(entry: Entry, mark: bytes, language: str) -> Document:
 
 
 def is_persons(entry: Entry) -> bool:
-    """Whether an entry is what a person said in a chat: among answers of a page their lines say what was the matter."""
+    """Whether an entry is a person's turn in a chat.
+
+    Those count more: among answers a page long, the person's own lines say what the chat was about.
+    """
     return entry.description.partition(",")[0].strip().lower() in _PERSON
 
 
@@ -71,10 +74,10 @@ def _labels_of_key(entry: Entry) -> list[str]:
 
 
 def fields(entry: Entry, language: str, part: Part = None) -> dict[str, list[str]]:
-    """The words of each field of an entry, or of one with that part of its content alone, as often as they count.
+    """The words of each field of an entry, repeated as often as they count; with `part`, only that part of its content.
 
-    A field weighs more by being said more often: so what ranks is BM25 and nothing else. Behind its beginning a
-    description is as good as content, and a passage is without it.
+    Repeating words gives a field its weight, so that ranking is plain BM25. Only the beginning of a description has
+    that weight; the rest counts like content, and is left out for a passage.
     """
     content = tokens(part_of(entry.content, part), language)
     if entry.is_note:  # of its title only the day: otherwise each note would answer to the word "note"

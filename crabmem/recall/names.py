@@ -23,14 +23,14 @@ _SHOWN = 80
 
 
 def entry_called(source: EntrySource, name: str) -> Entry:
-    """The entry that `name` means: the one whose whole path it is, else by name, else by slug, else by alias, else by
-    the end of its path, with a folder (`People/marta`).
+    """The entry that `name` means. The first of these that matches decides: whole path, name, slug (file name), alias,
+    end of the path with a folder (`People/marta`).
 
     Saving a fact follows the same order, see `entry_to_update`.
 
     Raises:
-        NotFound: none is; the message has the nearest names.
-        Inapplicable: several are, and nothing tells which is meant.
+        NotFound: no entry is called so; the message has the nearest names.
+        Inapplicable: several entries match equally well.
     """
     files = source.having(FILE + _stem_key(name))
     if whole := at_path(files, name):
@@ -57,7 +57,11 @@ def note_of(source: EntrySource, name: str) -> Entry | None:
 
 
 def entry_with_key(listing: Listing, key: Key) -> Entry | None:
-    """The entry that a store keeps at `key`; the first, where a person copied its file."""
+    """The entry that a store keeps at `key`, half-written ones included; None if there is none.
+
+    If a person copied its file, the first one counts. In the default namespace an ordinary entry without a key counts,
+    too, if its name is exactly the key.
+    """
     kept = [
         *listing.having(KEY + key.label),
         *(half for half in listing.being_written if key_in(half.keys) == key),
@@ -69,13 +73,13 @@ def entry_with_key(listing: Listing, key: Key) -> Entry | None:
 
 
 def at_path(entries: Iterable[Entry], name: str) -> Sequence[Entry]:
-    """Those of `entries` whose whole path is `name`: one, if any; spelled exactly so where two are alike."""
+    """The one entry, in a list, whose whole path is `name` in any Unicode form; an exact spelling wins. Else empty."""
     alike = [entry for entry in entries if spelled(entry.path) == spelled(name)]
     return [entry for entry in alike if entry.path == name] or alike[:1]
 
 
 def below_folder(entries: Iterable[Entry], name: str) -> Sequence[Entry]:
-    """Those of `entries` at the end of whose path `name` stands, with a folder before the file's name."""
+    """The entries whose path ends in `name`, if that has at least one folder (`People/marta`)."""
     return [entry for entry in entries if _ends_so(entry.path, name)]
 
 
@@ -111,14 +115,14 @@ def _stem_key(path: str) -> str:
 def entry_to_update(
     name: str, listing: Listing, sees: Callable[[str], bool] = lambda path: True, by_place: bool = True
 ) -> Entry | None:
-    """The entry that saving a fact called `name` updates, which keeps its name as it is spelled; None for a new fact.
+    """The entry that saving a fact called `name` updates; None for a new fact. The entry keeps its own spelling.
 
-    It is the one that `entry_called` finds by that name, but for two things. A slug or an alias is no name: a fact may
-    be saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
-    of one name. With `by_place=False` the name is never read as a path.
+    It is what `entry_called` finds, with two differences. Slugs and aliases do not count: a new fact may have a name
+    that equals one. And if the writer `sees` no match, a hidden match is returned, so that no two entries get the same
+    name. With `by_place=False` the name is never read as a path.
 
     Raises:
-        Inapplicable: several entries are meant, and nothing tells which.
+        Inapplicable: several entries match equally well.
     """
     key = name_key(name)
     halves = listing.being_written
@@ -135,7 +139,11 @@ def entry_to_update(
 
 
 def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) -> Entry | None:
-    """The one that is called `name`, of those that are seen; else one of the others, if there is any."""
+    """The visible entry called `name`; without one, a hidden one, or None.
+
+    Raises:
+        Inapplicable: several visible entries are called so.
+    """
     matches = exactly_called([entry for entry in entries if sees(entry.path)], name)
     if len(matches) > 1:
         files = ", ".join(entry.path for entry in matches)
@@ -149,10 +157,10 @@ def place_for(
     """An unused path for a new fact called `name`; in `folder` if one is named.
 
     `promised` are keys of slugs that other new facts of the same write got. With `by_place=False` the name is never
-    read as a path.
+    read as a path. The slugs of unreadable files are not used either, as they may be entries.
 
     Raises:
-        Unwritable: what is there cannot be read, and may be the entry of that name.
+        Unwritable: an unreadable file may be the entry of that name.
     """
     layout, scan, slug = listing.layout, listing.scan, slug_of(name)
     own = layout.entry_path(slug, folder)
@@ -170,14 +178,17 @@ def place_for(
 
 
 def _is_nameless(path: str, own: str, scan: Scan) -> bool:
-    """Whether a file is empty, or is `own` and its beginning not written yet: it has no other name."""
+    """Whether an unreadable file cannot be an entry of another name: it is empty, or is `own`, just being written."""
     file = scan.files.get(path)
     return file is not None and (not (scan.data(path) or b"").strip() or (path == own and file.is_partial))
 
 
 class _Taken:
-    """The keys of the file names that entries have, of `others` (files that cannot be read, folders, facts to come),
-    and of what would be no entry in `folder`, as the overview."""
+    """The set of slug keys that a new entry in `folder` cannot have, for `free_slug`.
+
+    Taken are those of entries, those in `others` (unreadable files, folders, facts of the same write), and those that
+    would not be an entry there, such as the overview's.
+    """
 
     def __init__(self, layout: Layout, index: Index, others: Sequence[Set[str]], folder: str | None) -> None:
         self._layout = layout

@@ -46,9 +46,10 @@ class PastEntries:
         self._open: OrderedDict[tuple[str, bytes], Entries] = OrderedDict()
 
     def at(self, commit: str, language: str, keep: bool = True) -> Entries:
-        """The entries at a commit, the endings of `language` removed from their words.
+        """The entries at a commit, with their words stemmed by `language`.
 
-        With `keep` also for other processes; else for those who look at many moments.
+        With `keep` their index is saved for other processes. Leave it out to look at many commits, which would push
+        each other out of the files that are kept.
         """
         key = self._timeline.entries_id(commit), rules(language)
         with self._guard:
@@ -62,6 +63,10 @@ class PastEntries:
             return found
 
     def _opened(self, commit: str, name: str, language: str, keep: bool) -> Entries:
+        """Make the index of a commit from the most similar one at hand: saved for it, open, of today, or empty.
+
+        `name` is the id of its entries, the name under which its index is saved.
+        """
         blobs, sign = self._timeline.entries_at(commit), rules(language)
         marks = {path: unstamped(blob) + sign for path, blob in blobs.items()}
         place = self._cache.place / f"{name}-{sign.hex()}"
@@ -105,17 +110,19 @@ class PastEntries:
 
 
 def _nearest(bases: Iterable[Index], wanted: Mapping[str, bytes]) -> tuple[Index, list[str]]:
-    """The index from which the fewest files have to be read, and in what it differs. The first one of equals: what is
-    kept for this moment comes first, and is not kept again."""
+    """The index that lacks the fewest documents, and the paths in which it differs.
+
+    The first of equals: the caller puts the one saved for this moment first, so that it is not saved again.
+    """
     found = [(base, *differing(base.marks(), wanted, SIZE)) for base in bases]
     base, new, gone = min(found, key=lambda item: (len(item[1]), len(item[2])))
     return base, sorted([*new, *gone])
 
 
 def _use(place: Path) -> None:
-    """Mark the index there as the most recently used.
+    """Mark the index as the most recently used, by its modification time.
 
-    One step after the newest mark, not the time: two moments may be asked for within one tick of a system's clock.
+    The time is 1 ns after the newest in the folder, not now: two uses may fall into one tick of a system's clock.
     """
     with suppress(OSError):
         fs.set_modified(place, max(map(_last_used, place.parent.iterdir())) + 1)

@@ -23,19 +23,19 @@ from .entries import EntrySource, PathFilter
 from .labels import ALIAS, NAME, fields, keys_within
 from .passages import Span, parts_of
 
-#: Ranks by words: at most so many.
+#: Ranks by words and returns at most that many; None for all.
 WordSearch = Callable[[int | None], list[Ranked]]
-#: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
+#: Ranks by meaning, too, given a word search, a limit and a filter; also returns a message, "" if all went well.
 Ranking = Callable[[WordSearch, int, PathFilter | None], tuple[list[Ranked], str]]
 
 #: Tells the day it is.
 Today = Callable[[], "date"]
-#: Tells how the sources of an entry stand.
+#: Returns the state of each source of an entry.
 SourcesOf = Callable[["Entry"], "tuple[SourceState, ...]"]
 
-#: So much of a daily note is shown: the part that answers, not the whole day.
+#: Characters shown of a daily note: the part that answers, not the whole day.
 NOTED = 700
-# Less of a text, and of its content, tells nothing.
+# Fewer characters of a hit, or of its content, are not worth showing.
 _LEAST = 200
 _LEAST_CONTENT = 80
 
@@ -44,9 +44,9 @@ _LEAST_CONTENT = 80
 class Question:
     """What is asked.
 
-    `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
-    by; None for all scores as they are. `budget` is how many characters the answer may have as text, None for all.
-    `today` tells on which day hits are stale or not; None where none is. `sources` tells how those of a hit stand.
+    `language` is the one by which words are stemmed. `factor(path)` multiplies the score of a hit; None leaves scores
+    as they are. `budget` bounds the characters of the answer as text; None shows everything. `today` decides which
+    hits are stale; None marks none. `sources` returns the state of a hit's sources; None leaves them out.
     """
 
     query: str
@@ -82,7 +82,10 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
 def path_filter(
     source: EntrySource, fits: PathFilter | None, namespace: tuple[str, ...], where: Callable[[Entry], bool] | None
 ) -> PathFilter | None:
-    """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
+    """A filter for paths that `fits` accepts, whose entry is in `namespace`, and whose entry `where` accepts.
+
+    Daily notes pass only without a namespace and `where`. None if nothing restricts the paths.
+    """
     checks = [fits] if fits else []
     if namespace:
         checks.append(keys_within(source.index, namespace, source.notes).__contains__)
@@ -96,15 +99,15 @@ def path_filter(
 def recall_from(
     source: EntrySource, question: Question, fits: PathFilter | None = None, ranking: Ranking | None = None
 ) -> Recall:
-    """The entries of `source` that answer the question, have all its tags and phrases and fit, best first.
+    """Return the entries that answer the question, have all its tags and phrases and pass `fits`, best first.
 
-    Call `check_question` before. They share a word with the question, unless `ranking` finds others. A question of
-    words that say nothing finds what is called just that: `The Who`. Phrases that no entry has are words.
-
-    Daily notes are among them, each with the passage that answers. They have no tags: a question with some finds none.
+    Call `check_question` before. Hits share a word with the question, unless `ranking` finds others by meaning. A
+    question of stop words alone finds entries with exactly that name (`The Who`). If no entry has all the phrases,
+    they count as words. Daily notes are hits, too, with the passage that answers; with tags none is, as notes have no
+    tags.
 
     Raises:
-        Busy: a file of one changes at this moment.
+        Busy: the file of a hit changes at this moment.
     """
     query = parse_query(question.query)
     words = terms_of(query, source.index, question.language)
@@ -151,7 +154,7 @@ def _hits(
     accept: PathFilter | None,
     ranking: Ranking | None,
 ) -> tuple[list[Hit], str]:
-    """The entries that share one of `words`, or without any are called `text`; and what troubled the ranking."""
+    """Return the hits for `words`, and the ranking's message. Without words, entries named `text` come first."""
 
     def by_words(limit: int | None) -> list[Ranked]:
         return _rank_by_words(source, words, question, accept, limit)
@@ -170,7 +173,7 @@ def _hits(
 
 
 def ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -> dict[str, Span]:
-    """Where the passage stands that counts for a hit, by the paths of those that do not count as a whole."""
+    """The span of the best passage of each long hit, by path. Hits that score best as a whole are left out."""
     several = {hit.entry.path: parts for hit in hits if len(parts := parts_of(hit.entry.content)) > 1}
     best = index.best_passages(list(index.terms_for(words)), list(several)) if several else []
     counting = {path: several[path][at] for path, at in zip(several, best, strict=True)}
@@ -178,8 +181,10 @@ def ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) ->
 
 
 def with_staleness(hits: list[Hit], today: Today | None, sources: SourcesOf | None = None) -> list[Hit]:
-    """The hits, with since when each is stale that is so `today`, which is asked only where one names a day, and how
-    the `sources` stand of each that names some."""
+    """The hits with `stale_since` filled for those that are stale `today`, and the state of their `sources`.
+
+    `today` is called only if a hit names a day. A hit without sources stays as it is.
+    """
     if sources:
         hits = [replace(hit, sources=sources(hit.entry)) if SOURCES in hit.entry.keys else hit for hit in hits]
     days = [hit.entry.stale_after for hit in hits]
@@ -190,7 +195,7 @@ def with_staleness(hits: list[Hit], today: Today | None, sources: SourcesOf | No
 
 
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
-    """What of a daily note holds the words that were asked for, by what they are worth."""
+    """The blocks of a daily note that hold the words of the question, weighted by `worth`."""
     return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
 
 
@@ -202,7 +207,7 @@ def _entries_called(source: EntrySource, name: str) -> list[Entry]:
 
 
 def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
-    """What the words that stand in texts count, for those that were asked for."""
+    """The IDF of each word form in texts that matches one of `words`."""
     # Once for each term, not for each of its forms: `a*` has thousands.
     worth = {word: index.idf(word) for word in index.terms_for(words)}
     return {form: idf for word, idf in worth.items() for form in index.forms(word)}
@@ -211,7 +216,7 @@ def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
 def _acceptance(
     source: EntrySource, question: Question, phrases: Sequence[str], fits: PathFilter | None
 ) -> PathFilter | None:
-    """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
+    """A filter by `fits`, phrases and tags, the cheap checks first; None if every path is accepted."""
     checks = [] if fits is None else [fits]
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
         checks += [phrase.may_be_in(source.index).__contains__, _says(source, phrase)]
@@ -226,6 +231,8 @@ def _all(checks: Sequence[PathFilter]) -> PathFilter | None:
 
 
 def _says(source: EntrySource, phrase: Phrase) -> PathFilter:
+    """A filter for entries in which the phrase really stands: reads the entry, the index only has its words."""
+
     def is_in(path: str) -> bool:
         entry = source.at(path)
         return phrase.is_in((entry.name, entry.description, entry.content, *entry.aliases, *entry.tags))
@@ -245,7 +252,7 @@ def _rank_by_words(
 
 @value
 class _Sought:
-    """A term that is searched, what was typed for it, and all words that count as it."""
+    """A term that is searched, the word as typed, and all word forms that count as the term."""
 
     term: Term
     typed: str
@@ -253,7 +260,10 @@ class _Sought:
 
 
 def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
-    """The hits with what each word of the question found in each field, and its part of the score before any boost."""
+    """The hits with `matches`: which word of the question was found in which field, and its part of the BM25 score.
+
+    Boosts by freshness or meaning come on top of that score.
+    """
     typed, meant = _typed_words(query, index, language), index.terms_for(words)
     forms = {term: index.forms(term) for term in meant}
     terms = [_Sought(term, typed.get(word, forms[term][0]), frozenset(forms[term])) for term, word in meant.items()]
@@ -268,7 +278,7 @@ def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequen
 def _with_match(
     hit: Hit, span: Span | None, terms: Sequence[_Sought], added: Mapping[Term, float], language: str
 ) -> Hit:
-    """The hit with what its words found in what counts of it, and with the lines of a passage."""
+    """The hit with its `matches`, and with `lines` if a passage counts instead of the whole text."""
     content, matches = hit.entry.content, tuple(_matches(fields(hit.entry, language, span), terms, added))
     lines = (content.count("\n", 0, span[0]) + 1, content.count("\n", 0, span[1] - 1) + 1) if span else None
     return replace(hit, matches=matches, lines=lines)
@@ -277,7 +287,10 @@ def _with_match(
 def _matches(
     words: Mapping[str, Sequence[str]], terms: Sequence[_Sought], added: Mapping[Term, float]
 ) -> Iterator[Match]:
-    """The fields of an entry in whose `words` each term stands, with their parts of what it `added` to the score."""
+    """Yield a match for each term and each field that has it; split the term's score over fields by occurrences.
+
+    `words` are those of the entry by field, `added` is what each term added to the score.
+    """
     counts = {name: Counter(held) for name, held in words.items()}
     for each in terms:
         times = {name: sum(held[form] for form in held.keys() & each.forms) for name, held in counts.items()}
@@ -287,7 +300,7 @@ def _matches(
 
 
 def _typed_words(query: Query, index: Index, language: str) -> dict[Term, str]:
-    """What was typed for each of the words that are searched."""
+    """The word as typed for each term that is searched, to show instead of a stem."""
     found: dict[Term, str] = {}
     words = [(word, Query(word)) for word in query.text.split()]
     for typed, part in [*words, *((f"{prefix}*", Query("", (prefix,))) for prefix in query.prefixes)]:
@@ -304,12 +317,12 @@ def fit_to_budget(
     text: Callable[[Hit, str], str],
     ranked: Mapping[str, Span] | None = None,
 ) -> tuple[Hit, ...]:
-    """The hits whose texts fit `budget` characters, the best first; of what is longer than half of it and what
-    the others leave, a passage.
+    """Return the best hits whose texts fit `budget` characters; long ones are cut to a passage.
 
-    `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content,
-    `ranked` where the passage stands that it was found for, by path. The first is always among them. With even shares
-    instead, a third less of the evidence in sessions of chats was shown.
+    A hit is cut if it is longer than both half of the budget and the room that the other hits leave. The first hit is
+    always kept. `worth` weights the words that a passage should hold, `text(hit, content)` renders a hit, `ranked` has
+    the span by which a hit was found, by path. (Measured: with equal shares for all hits, a third less of the evidence
+    in sessions of chats was shown.)
     """
     lengths = [len(text(hit, hit.shown)) + len(BETWEEN) for hit in hits]
     total = left = budget + len(BETWEEN)
@@ -331,7 +344,7 @@ def fit_to_budget(
 
 
 def text_of(hit: Hit, content: str | None = None) -> str:
-    """A hit as a model reads it, or with other `content`; of a fact with the version that a careful write names."""
+    """A hit as a model reads it, or with other `content`; a fact with its version, which a write may name."""
     entry = hit.entry
     shown = hit.shown if content is None else content
     if entry.is_note:  # whose description says no more than its path, and which only grows

@@ -18,8 +18,8 @@ from ..workspace.workspace import Workspace
 
 #: So many changes are worth writing the file; a fresh process reads the others again.
 WORTH_SAVING = 32
-# So many when a process ends, and of a small index one of so many documents. At 10,000 entries to write it takes 20 ms,
-# to read one entry again less than 1: who asks once after each write of another process reads the last few again.
+# At the end of a process fewer changes are worth saving: `_WORTH_LEAVING`, or one for each `_SHARE` documents of a
+# smaller index. With 10,000 entries saving takes 20 ms, reading one entry again less than 1 ms.
 _WORTH_LEAVING, _SHARE = 8, 100
 # A document of so many words counts twice, one of twice as many thrice, as long as it takes to read.
 _LONG = 1_000
@@ -48,9 +48,10 @@ class SyncedIndex:
         return self._index
 
     def change(self, changes: Mapping[str, Document | None]) -> None:
-        """Take these documents for those of the same keys, None for none.
+        """Replace the documents with these keys; None removes one. Call it with `guard` held.
 
-        Joining the changes takes long: a thread does that, and recall goes on meanwhile.
+        When many changes have come together, start a thread that joins them into one segment, which takes long. Recall
+        goes on meanwhile, and later changes are applied to the joined index, too.
         """
         if not changes:
             return
@@ -67,6 +68,10 @@ class SyncedIndex:
                 self._joining = self._since_joining = None
 
     def _join(self, index: Index) -> None:
+        """In a thread: join `index`, apply what changed meanwhile, and exchange it for the current one.
+
+        The result is dropped if everything was forgotten meanwhile (`_empty`), as after a purge.
+        """
         with loading():
             import numpy  # noqa: F401 (loaded before anybody forks)
         joined = index.joined()
@@ -76,7 +81,7 @@ class SyncedIndex:
                 self._since_joining = None
 
     def forget_purged(self) -> bool:
-        """Whether there was a purge, so that this had words of what was purged; all is forgotten."""
+        """Empty the index if there was a purge since the last call, as it may hold purged words; return whether."""
         if came := self._cache.renew():
             self._empty()
         return came
@@ -94,7 +99,7 @@ class SyncedIndex:
         self._forget()
 
     def save(self, least: int = WORTH_SAVING) -> None:
-        """Keep it for the next process when that many documents changed; where there is no place, nothing is kept."""
+        """Save the index for the next process if at least `least` documents changed and the folder allows it."""
         if self._unsaved >= least:
             with self.guard:
                 if not self.forget_purged():
@@ -110,9 +115,9 @@ class SyncedIndex:
 
 
 def differing(known: Mapping[str, bytes], wanted: Mapping[str, bytes], start: int = 0) -> tuple[list[str], list[str]]:
-    """The keys whose documents are new or other than they are known, and the keys of those that are gone.
+    """Return the keys in `wanted` that are new or have another mark, and the keys that are in `known` alone.
 
-    Both are given by their marks, which are compared from byte `start` on.
+    Marks are compared from byte `start` on.
     """
     if start:
         new = [key for key, mark in wanted.items() if known.get(key, b"")[start:] != mark[start:]]

@@ -16,8 +16,8 @@ from ..disk.jsonl import JsonLines, moment, text
 from ..text.values import value
 from .salience import Used
 
-_MOST = 256_000
-# So many times may be remembered that are not the last.
+_MOST = 256_000  # bytes of the file
+# Outdated lines that a log of reads may have before it is rewritten.
 _SPARE = 1_000
 
 
@@ -41,7 +41,7 @@ class UseLog:
             self._lines.add(Use(when, _digest(path)), _MOST)
 
     def known(self) -> Callable[[str], Used | None]:
-        """What is known of the use of the fact at a path, as of now."""
+        """Read the log once, and return a function from a path to the fact's uses; that returns None for no use."""
         moments = defaultdict[str, list[datetime]](list)
         for line in self._lines.all():
             moments[line.fact].append(line.when)
@@ -83,7 +83,10 @@ class ReadLog:
         return {line.fact: line.when for line in self._lines.all()}
 
     def tidy(self, gone: Container[str]) -> None:
-        """Forget the digests that are `gone`, and of others all but the last time, when that is most of the file."""
+        """Drop outdated lines: those of digests that are `gone`, and all but the last of each other digest.
+
+        The file is rewritten only if a digest is gone, or most of its lines are outdated.
+        """
         lines, last = self._lines.all(), self.known()
         if len(lines) > _SPARE + 2 * len(last) or any(digest in gone for digest in last):
             self._lines.keep(lambda line: line.fact not in gone and line.when == last[line.fact])

@@ -56,14 +56,14 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from .sources import Sources
     from .view import View
 
-    #: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
+    #: Settings, and the message about their unknown keys; "" if all keys are known.
     KnownSettings: TypeAlias = tuple[Settings, str]
-    #: Ranks the answers to a question, which it is given, by more than words.
+    #: Given a question, returns the `Ranking` that orders its answers by meaning as well as by words.
     Ranker: TypeAlias = Callable[[str], Ranking]
 
-# So many settings are remembered, for those who look back at moments that had others.
+# Parsed settings that are kept: a look at the past meets other versions of the file.
 _MAX_SETTINGS = 64
-# Indexes without what a session may not see: of entries and sections, for two kinds of sessions.
+# Indexes without hidden files that are kept: entries and sections, for two kinds of sessions.
 _MAX_SEEN = 4
 
 
@@ -71,11 +71,11 @@ _MAX_SEEN = 4
 class Options:
     """How a workspace is opened; `soul_editable`, `embedder` and `profile` override its settings.
 
-    `progress` is called with how many of the entries were read that have to be before recall can answer.
-    `is_parent_named`: a person named the folder around an agent's own as the workspace, so that it is one before
-    crabmem has written to it. `is_brief`: the process does one thing and ends, so that nobody asks later whether the
-    workspace is still the same. `is_alone`: no other memory is seen beside it. `project` is the folder from which the
-    session works, whose files sources name; "" for none.
+    `progress(done, total)` counts the entries that must be read before recall can answer. `is_parent_named`: a person
+    named the folder around an agent's own as the workspace, so it counts as one even before crabmem has written to it.
+    `is_brief`: the process does one thing and ends, so later checks for a moved workspace can be skipped. `is_alone`:
+    no other memory is seen beside this one. `project` is the folder in which the session works and to whose files
+    `sources` refer; "" for none.
     """
 
     soul_editable: bool | None = None
@@ -88,7 +88,7 @@ class Options:
     project: str = ""
 
 
-#: Of a workspace that is opened as its settings say.
+#: Override none of the workspace's settings.
 USUAL = Options()
 
 
@@ -102,8 +102,9 @@ class Engine:
         environment: Mapping[str, str] | None = None,
         options: Options = USUAL,
     ) -> None:
-        """`clock` returns the local time; `environment` holds the keys that settings name, and says where it is kept
-        what this user allowed them."""
+        """`clock` returns the local time. `environment` holds the service keys that settings name, and locates the
+        folder in which this user's permissions are kept. Derived files of another user are removed.
+        """
         self.environment = environment or {}
         self.clock = clock
         self.options = options
@@ -113,13 +114,13 @@ class Engine:
         self._fit: Settings | None = None
         self._seen: list[tuple[Index, View, Index]] = []
         self.store = Store(workspace, self.now_ns, self._known_marks)
-        #: The files as another engine knows them, until one is found to be another; None for a look of its own.
+        #: Scan taken over from another engine by `borrow`, used until a file proves to have changed; None: scan here.
         self.borrowed: Scan | None = None
         self._claim_caches()
-        # What the repository and the folder around it are now: it is noticed when they are others.
+        # Device and inode of the repository and of the workspace, to notice later that either was exchanged or moved.
         git = workspace.repository_folders[0]
         self._identities = None if os.path.islink(git) else fs.identity(git), fs.identity(workspace.folder)
-        #: What waits for a person, by commit, as it was read last.
+        #: Cache of the proposals that wait for a person, by commit.
         self.proposed: dict[str, Proposal] = {}
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
@@ -127,9 +128,12 @@ class Engine:
         self.denied = ""
 
     def _claim_caches(self) -> None:
-        """Have the derived files be this user's: those of anybody else go."""
+        """Remove derived files (indexes, vectors) that carry no mark of this user, and mark the folder as theirs.
+
+        They may come from a stranger, in a copied or unpacked folder, and recall would believe what they contain.
+        """
         key, private = self._key, self.workspace.private_folder
-        # Nothing is read where a link leads elsewhere.
+        # `is_own_folder` first: do not read the mark through a link that leads elsewhere.
         if key is None or not (fs.is_own_folder(private) and derived.are_ours(private, key)):
             from ..disk.seal import claim_caches
 
@@ -139,12 +143,12 @@ class Engine:
 
     @once
     def _key(self) -> bytes | None:
-        """What this user began here is marked with; None where there was no key when the workspace was opened."""
+        """The secret key that marks this user's own files here; None if there was no key at the time of opening."""
         return key_in(self._state_path) if self._state_path else None
 
     @once
     def _state(self) -> Path | None:
-        """The folder of what this user keeps outside of every workspace."""
+        """This user's state folder, outside of every workspace; None if the environment names no home."""
         return Path(self._state_path) if self._state_path else None
 
     @once
@@ -161,12 +165,12 @@ class Engine:
 
     @once
     def meaning(self) -> Meaning:
-        """What recall knows of the meaning of entries."""
+        """Recall by meaning over the entries."""
         return self._meaning(state_files.VECTORS)
 
     @once
     def meaning_of_sections(self) -> Meaning:
-        """The same of the sections of files."""
+        """Recall by meaning over the sections of searched files."""
         return self._meaning(state_files.SECTION_VECTORS)
 
     def _meaning(self, file: str) -> Meaning:
@@ -175,11 +179,11 @@ class Engine:
         return Meaning(self.workspace, self.environment, self.clock, self.options.embedder, file)
 
     def is_meaning_wanted(self, rules: Settings) -> bool:
-        """Whether anybody is named who could make vectors."""
+        """Whether an embedder was given or the settings name a model or service that makes vectors."""
         return self.options.embedder is not None or rules.vectors.are_wanted
 
     def is_meaning_at_hand(self, rules: Settings) -> bool:
-        """Whether vectors are made without a service: by a model on this machine, or by who was given."""
+        """Whether vectors are made without asking a service: by a local model or an embedder that was given."""
         return self.options.embedder is not None or (rules.vectors.are_wanted and not rules.vectors.url)
 
     @once
@@ -211,7 +215,10 @@ class Engine:
         return Scopes(self)
 
     def sees_others(self, rules: Settings) -> bool:
-        """Whether any other memory may be seen beside this one; quick to say no."""
+        """Whether another memory may be seen beside this one: the person's, around a project's, or one in `also`.
+
+        Cheap: it touches no disk, and spares most sessions loading `scopes`.
+        """
         is_of_person = os.path.basename(os.path.dirname(self.workspace.folder)) == PROJECTS
         return not self.options.is_alone and (is_of_person or bool(rules.also))
 
@@ -257,7 +264,7 @@ class Engine:
 
     @once
     def turns(self) -> Turns:
-        """What was said before turns."""
+        """The log of what was injected before each turn."""
         from ..disk.turns import Turns
 
         return Turns(self.workspace.private / state_files.TURNS)
@@ -284,26 +291,29 @@ class Engine:
         return Sources(self.workspace, self.options.project)
 
     def sources_of(self, entry: Entry) -> tuple[SourceState, ...]:
-        """How the sources of an entry stand now; none for an entry without, and without a project."""
+        """The state of each source of an entry now; empty if it names no sources or the session is in no project.
+
+        The path may be an address in another memory (`Together`): what this entry's sources mean depends on that.
+        """
         if SOURCES not in entry.keys:
             return ()
         scope, path = parted(entry.path)
         return self.sources.of(entry, bool(path and "/" not in scope and scope != self.scopes.own))
 
     def stale_since(self, entry: Entry) -> str:
-        """The last day on which an entry surely held, where it names one that is past; "" for all others."""
+        """The entry's `stale_after` day (ISO) if it is past; else ""."""
         day = entry.stale_after
         return day if day and day < self.today().isoformat() else ""
 
     @once
     def upkeep(self) -> Upkeep:
-        """What compacts the history beside the work."""
+        """Compacts the history in a process of its own when that is due."""
         from ..git.upkeep import Upkeep
 
         return Upkeep(self.workspace.root, self.history.is_compaction_due)
 
     def keep(self) -> None:
-        """Keep what reading found for the next process, where that is worth it."""
+        """Save the index, the vectors and the other open memories for the next process, if enough has changed."""
         self.catalog.save()
         if self._is_made("meaning"):
             self.meaning.save()
@@ -314,9 +324,9 @@ class Engine:
         return part in self.__dict__
 
     def close(self, wait: bool = True) -> None:
-        """Close what reading has opened, and keep for the next process what it need not read again.
+        """Close all parts that were made, and save indexes and vectors for the next process.
 
-        With `wait`, until nothing that was begun here is at work on the files any more.
+        With `wait`, return only after background work that was begun here (compaction) has ended.
         """
         if self._is_made("upkeep"):
             self.upkeep.close(wait)
@@ -342,7 +352,7 @@ class Engine:
         return self.workspace.profile or DEFAULT
 
     def timeline(self, any_revision: bool) -> Timeline:
-        """The past; with `any_revision` a revision may be one of any branch, not of memory's own alone."""
+        """The past. With `any_revision`, accept revisions of any branch, not only of memory's own."""
         from ..git.timeline import Timeline
 
         return Timeline(self.history, self.workspace.layout, self.clock, any_revision)
@@ -352,7 +362,7 @@ class Engine:
         return self.clock().date()
 
     def pause(self) -> Pause | None:
-        """The pause that there is on this machine; None where memory may speak."""
+        """The pause that a person ordered on this machine; None if memory may speak unasked."""
         from ..disk.pause import read_pause
 
         return read_pause(self.workspace.private, self.clock())
@@ -364,7 +374,11 @@ class Engine:
         return int(self.clock().timestamp() * 1_000_000_000)
 
     def recover(self) -> None:
-        """Finish what a crash interrupted, unless somebody is writing at this moment."""
+        """Finish what a crash interrupted, unless somebody is writing at this moment.
+
+        Set `recovered` to the repairs, and `denied` if the history cannot be read. A failed repair raises
+        nothing, so that reading goes on.
+        """
         if self._may_be_interrupted() and self.writer.is_interrupted():
             known = len(self.writer.repairs())
             try:
@@ -375,7 +389,11 @@ class Engine:
         self.find_denied()
 
     def _may_be_interrupted(self) -> bool:
-        """Whether something lies there that a write or a purge leaves which did not end, or that a power cut took."""
+        """Whether the private folder shows traces of an unfinished write or purge, or of a power cut.
+
+        Traces are a journal that is not empty, folders of a purge, or a redo log of ours from before the last start of
+        the machine. Only `stat` calls and one head are needed, so that a read need not load the writer to find nothing.
+        """
         folder = self.workspace.private_folder
         try:
             is_open = os.stat(f"{folder}/{state_files.JOURNAL}").st_size > 0
@@ -390,9 +408,9 @@ class Engine:
         return is_open or is_lost or any(map(os.path.lexists, left))
 
     def find_denied(self) -> str:
-        """Why this user may not read the history; "" when nothing keeps them from it."""
+        """Why this user may not read the history, "" if they may. Also set `denied` to it."""
         if self.options.is_brief and not self.denied and all(map(_may_enter, self.workspace.repository_folders)):
-            return ""  # which most who open it need not load the history for
+            return ""  # the folders can be entered: spare a brief process loading the history
         try:
             self.history.place.exists()
             self.denied = ""
@@ -403,10 +421,10 @@ class Engine:
         return self.denied
 
     def check_not_moved(self) -> None:
-        """Tell a file that is not there from a workspace that is not.
+        """Refuse to report a file as missing when in fact the workspace is gone.
 
         Raises:
-            Moved: the workspace that was opened is not where it was.
+            Moved: the workspace is no longer where it was opened.
         """
         git = self.workspace.repository_folders[0]
         if not self._is_made("history") and not os.path.islink(git) and fs.identity(git) == self._identities[0]:
@@ -422,7 +440,7 @@ class Engine:
         """The files as they are now.
 
         Raises:
-            Moved: there is none, and the workspace that was opened is not where it was.
+            Moved: no file was found, and the workspace is no longer where it was opened.
         """
         scan = self.borrowed or self.store.scan()
         if not scan.files:
@@ -430,13 +448,19 @@ class Engine:
         return scan
 
     def follow(self, is_told: bool = False) -> None:
-        """Bring the index in step with the files; with `is_told`, as far as the system tells which have changed."""
+        """Bring the index in step with the files, and unless `is_told` save it.
+
+        With `is_told`, look only at files whose changes the system has reported: quick, and enough until the next look.
+        """
         self.catalog.listing(self.store.scan(is_told))
         if not is_told:
             self.keep()
 
     def borrow(self, other: Engine) -> bool:
-        """Take over what another engine knows of the files, as they are now; whether it is one of this workspace."""
+        """Share the store and the catalog of another engine if it holds the same workspace; return whether it does.
+
+        A process that answers for others lends its engine this way, so that no file is read again.
+        """
         mine, theirs = (
             (each.workspace.folder, each.workspace.layout, each._identities, each._state_path) for each in (self, other)
         )
@@ -450,18 +474,18 @@ class Engine:
         """What `crabmem.toml` says now, and what is wrong with its unknown keys.
 
         Raises:
-            InvalidSettings: it cannot be, or names another profile or layout than when the workspace was opened.
-            Unreadable: it is no regular file, or too large.
+            InvalidSettings: a value is invalid, or profile or layout differ from those at the time of opening.
+            Unreadable: `crabmem.toml` is no regular file, or too large.
         """
         data = self.store.read(SETTINGS) or b""
         return self._check_as_opened(*self._settings_in(blob_id(data), lambda: data))
 
     def settings_of(self, scan: Scan) -> KnownSettings:
-        """What `crabmem.toml` says among the files of a look, which need not be read again."""
+        """`settings_now`, from the `crabmem.toml` of a scan: parsed again only if its blob is new."""
         return self._check_as_opened(*self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS)))
 
     def settings_at(self, commit: str) -> Settings:
-        """The settings of a commit; the usual ones where they cannot be read."""
+        """The settings of a commit; the defaults if they cannot be read."""
         blob = self.history.file(commit, SETTINGS)
         try:
             return self._settings_in(blob, lambda: self.history.blob(blob) if blob else None)[0]
@@ -469,11 +493,14 @@ class Engine:
             return Settings()
 
     def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> KnownSettings:
-        """The settings in a blob, which `read` reads when it was not met before."""
+        """The settings in a blob, cached by blob id; `read` is called only on a miss.
+
+        $CRABMEM_PERSON replaces `person`: the file is shared by all who share the memory, the variable is not.
+        """
         found = self._settings.get(blob)
         if found is None:
             found = settings.read_settings(read() or b"", os.path.join(self.workspace.folder, SETTINGS))
-            if person := self.environment.get("CRABMEM_PERSON"):  # the file is the same for all who share a memory
+            if person := self.environment.get("CRABMEM_PERSON"):
                 found = replace(found[0], person=person), found[1]
             self._settings[blob] = found
             for oldest in list(self._settings)[:-_MAX_SETTINGS]:  # a list: another thread may add one meanwhile
@@ -481,14 +508,21 @@ class Engine:
         return found
 
     def _check_as_opened(self, rules: Settings, problem: str) -> KnownSettings:
-        """These settings, which have to be those of the workspace as it was opened."""
+        """Return the settings if profile and layout are still those with which the workspace was opened.
+
+        The layout decides which files are memory, so a process must not go on with another one. Settings that passed
+        are kept in `_fit` and not checked again.
+
+        Raises:
+            InvalidSettings: profile or layout differ; the process has to be started again.
+        """
         if rules is self._fit:  # every recall asks
             return rules, problem
         opened = self.workspace
         profile = opened.profile
         if self.options.profile is None:
             profile = profile_at(opened.folder, rules.profile, self.allowed)
-        # Of a profile that has a layout of its own, what the settings say of it means nothing.
+        # A profile with a layout of its own overrides the setting `layout`: then ignore the setting.
         layout = rules.layout if opened.layout.name in LAYOUTS else opened.layout.name
         if opened.layout is PROJECT and layout == ORDINARY.name:  # the branch that is checked out has no settings
             layout = PROJECT.name
@@ -498,12 +532,15 @@ class Engine:
                     f"{opened.file(SETTINGS)} says that the {what} is {now or 'the usual'}, and it was "
                     f"{then or 'the usual'} when this process opened the folder: start it again"
                 )
-        # What the workspace around an agent's own says may change meanwhile.
+        # An agent's workspace inherits the profile of the one around it, which may change: check again next time.
         self._fit = None if opened.around else rules
         return rules, problem
 
     def _language(self, scan: Scan) -> str:
-        """Whose endings recall removes; whoever needs settings that cannot be read says what is wrong with them."""
+        """The language by which recall stems words; the default if the settings cannot be read.
+
+        Other callers of the settings report what is wrong with them.
+        """
         try:
             return self.settings_of(scan)[0].language
         except CrabmemError:
@@ -512,9 +549,10 @@ class Engine:
     # Parents
 
     def parent(self) -> Workspace | None:
-        """The workspace that a named agent's own lies in, or that a person said lies beside it; None without one.
+        """The workspace that gives an agent's own what this one lacks: the one a person named, else the one around it.
 
-        That an agent's folder lies in another makes no parent of that: it may be a stranger's.
+        None if this is no agent's workspace. The folder around it counts only if crabmem has written there or a person
+        named it: otherwise it may be a stranger's.
         """
         around = self.workspace.around
         if around is None:
@@ -526,9 +564,9 @@ class Engine:
         return None if beside or not self.options.is_parent_named else self._hand_made(place)
 
     def _hand_made(self, place: Path) -> Workspace | None:
-        """The workspace in a folder to which crabmem has not written yet: one that has files of its profile.
+        """The workspace in a folder to which crabmem has not written yet, if it holds any file of its profile.
 
-        None for a repository, which is a project's.
+        None if it holds none, or is a Git repository: that is a project's.
         """
         from ..prompt.profile import load_profile  # late: parents have a history, as a rule
 
@@ -542,7 +580,7 @@ class Engine:
     # Searching
 
     def files_elsewhere(self, rules: Settings, search: Search) -> Files:
-        """The files outside of the workspace that are searched, as its profile, its settings and this user say.
+        """The files outside of the workspace that are searched: named by profile or settings, and allowed by this user.
 
         Raises:
             InvalidSettings: the profile names a folder that the settings do not list.
@@ -555,9 +593,9 @@ class Engine:
         return self.elsewhere.look(places, self.searcher.marks(), trouble)
 
     def index_for(self, view: View, index: Index) -> Index:
-        """`index` without what `view` hides, so that nothing hidden counts: not in scores, nor among what is near.
+        """`index` without the documents that `view` hides, so that they affect neither scores nor duplicates.
 
-        The last answers are kept, as sessions ask again and again.
+        With a small cache, because sessions ask repeatedly with the same index and view.
         """
         if view.is_whole:
             return index
@@ -571,17 +609,20 @@ class Engine:
         return seen
 
     def ranker(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
-        """What ranks answers by more than words; None while nobody is named who could.
+        """What ranks answers by meaning as well as words; None if no embedder is configured.
 
-        `meaning` is that of the texts in `source`, None for that of facts.
+        `meaning` must hold the vectors of `source`; None means those of entries.
         """
         if not self.is_meaning_wanted(rules):
             return None
         return lambda query: partial((meaning or self.meaning).rank, source, rules.vectors, query)
 
     def ranker_of_old(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
-        """`ranker` by settings of any time, with the key and the timeout of today's; None where these name somebody
-        else, who then is asked nothing."""
+        """`ranker` for a moment of the past: its settings, with the key and timeout of today.
+
+        None if today's settings name another provider, model or url: an old setting must not send texts to a service
+        that is no longer configured.
+        """
         now = self.settings_now()[0].vectors
         if not now.asks_like(rules.vectors):
             return None
@@ -589,7 +630,7 @@ class Engine:
         return self.ranker(source, replace(rules, vectors=asked), meaning)
 
     def _known_marks(self) -> Mapping[str, bytes]:
-        """How the files looked whose words are known from before."""
+        """The marks (stamp and blob id) of files that are indexed already, by path: the store need not read these."""
         entries = self.catalog.marks()
         return {**self.searcher.marks(), **entries} if self._is_made("searcher") else entries
 

@@ -34,7 +34,7 @@ def init(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Begun:
-    """Make the workspace, with the files that its profile has one begin with; nothing where there is one.
+    """Make the workspace, with the files with which its profile begins one. Do nothing if there is one already.
 
     With `claim`, also in an ordinary repository that holds no memory yet. Without `is_seeded` no file is made.
     With `dry_run` nothing is written, and the answer says what would be. `progress` is called with how many of the
@@ -97,7 +97,7 @@ def init_with(
 
 
 def seeds(session: Session, scan: Scan, name: str = "", description: str = "") -> dict[str, bytes]:
-    """What the profile has this workspace begin with; nothing that was there once and is gone."""
+    """The files with which the profile begins this workspace, by path; without those that somebody has removed."""
     from ..prompt import seeding  # late: few writes seed anything
 
     if not session.layout.is_seeded:

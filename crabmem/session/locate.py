@@ -50,12 +50,12 @@ def place_meant(
 
 
 def project_meant(project: str | None, environment: Mapping[str, str], here: str | None = None) -> Project | None:
-    """The project that the folder `project` lies in, of None the folder in $CRABMEM_PROJECT; None for no project.
+    """The project around the folder `project`, or with None around $CRABMEM_PROJECT; None if there is no project.
 
-    A path that is not whole begins at `here`, else at the folder where this process works.
+    A relative path begins at `here`, by default the working directory.
 
     Raises:
-        InvalidArguments: there is no such folder.
+        InvalidArguments: the folder does not exist.
     """
     wanted = environment.get("CRABMEM_PROJECT") if project is None else project
     if not wanted:
@@ -69,12 +69,14 @@ def project_meant(project: str | None, environment: Mapping[str, str], here: str
 
 
 def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Workspace:
-    """The workspace in the folder `root`, with the layout of `profile`, or where that is None of what its settings
-    name, as far as they are `allowed` to.
+    """The workspace in the folder `root`, with the layout of `profile`; with None, of the profile in its settings.
+
+    A profile without a layout leaves that to the settings. A file outside of `root` that the settings name as profile
+    must be `allowed`. The settings need not be valid otherwise.
 
     Raises:
-        Inapplicable: there is no such profile; the message begins with the file of settings that names it.
-        InvalidSettings: the profile cannot be read, or may not be.
+        Inapplicable: the settings name a profile that does not exist; the message begins with their path.
+        InvalidSettings: the profile cannot be read, or is not allowed.
     """
     named, layout = settings.layout_in(_readable_settings(root))
     usual = PROJECT if layout == ORDINARY.name and _is_of_project(root) else LAYOUTS[layout]
@@ -90,13 +92,13 @@ def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Wor
 
 
 def profile_at(root: Path | str, named: str, allowed: Allowed) -> str:
-    """The profile of the workspace in `root`, whose own settings name the profile `named`.
+    """The profile of the workspace in `root`, whose own settings name the profile `named` ("" for none).
 
-    "" for none, an absolute path where it is a file. An agent's own workspace that names none has the profile of the
-    workspace around it.
+    Return a name, an absolute path for a file, "" for the default. An agent's own workspace that names none takes the
+    profile of the workspace around it.
 
     Raises:
-        InvalidSettings: it is a file elsewhere, and nobody here allowed it to be read.
+        InvalidSettings: the profile is a file outside of the workspace that this user has not allowed.
     """
     around = Workspace(root).around
     if not named and around is not None:
@@ -117,16 +119,16 @@ def settings_at(root: Path) -> Settings:
     """What the settings of the folder `root` say; the profile that they name is not looked at.
 
     Raises:
-        InvalidSettings: they say something that cannot be.
-        Unreadable: there is something else than a text.
+        InvalidSettings: a value is invalid, or a key unknown.
+        Unreadable: the file cannot be read, or is not UTF-8.
     """
     return settings.parse_settings(settings_file(root) or b"", str(root / SETTINGS))
 
 
 def known_settings_at(root: Path | str) -> tuple[Settings, str]:
-    """The same, with unknown keys passed over, and what is wrong with those; "" for nothing.
+    """`settings_at` without an error for unknown keys: these are described in the second value, "" for none.
 
-    Raises: as `settings_at`, but for unknown keys.
+    Raises: as `settings_at` otherwise.
     """
     return settings.read_settings(settings_file(root) or b"", os.path.join(root, SETTINGS))
 
@@ -135,7 +137,7 @@ def settings_file(root: Path | str) -> bytes | None:
     """The bytes of the settings in the folder `root`; None where it has none.
 
     Raises:
-        Unreadable: there is something else than a text.
+        Unreadable: the file is there and cannot be read.
     """
     file = os.path.join(root, SETTINGS)
     try:
@@ -161,16 +163,17 @@ def reach_of(root: Path | str, rules: Settings) -> Reach:
 
 
 def allowed_beside(root: Path | str, rules: Settings, allowed: Allowed) -> tuple[tuple[str, ...], int]:
-    """The folders of other memories that the settings of `root` name and this user allowed, and how many more there
-    are."""
+    """The folders in the setting `also` that this user allowed, and the number of those not allowed."""
     asked, known = _folders_outside(root, rules.also), allowed.reach(root).also
     kept = tuple(folder for folder in asked if folder in known)
     return kept, len(asked) - len(kept)
 
 
 def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> tuple[list[Place], str]:
-    """The folders outside of the workspace in `root` that `search` of its profile looks into, as far as its settings
-    list them and this user allowed that; and what to say of the others, "" where there are none.
+    """The folders outside of the workspace that are searched, and a message about those not allowed, "" for none.
+
+    Folders come from the settings; the `search` of the profile may select some of them. This user must have allowed
+    each.
 
     Raises:
         InvalidSettings: the profile names a folder that the settings do not list.
@@ -201,7 +204,7 @@ def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> 
 
 
 def _folders_outside(root: Path | str, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The real paths of folders that lie outside of `root`; what lies in it has a history, or is a stranger's."""
+    """The real paths of the named folders outside of `root`. Folders inside are dropped: they are memory already."""
     folders, own = dict[str, None](), os.path.realpath(root)
     for folder in named:
         try:
@@ -231,10 +234,10 @@ def outside(root: Path | str, profile: str) -> str:
 
 
 def agent_folders(workspace: Workspace, within: str = AGENTS) -> list[Path]:
-    """The folders of the named agents of a workspace, by name; none that only links lead to.
+    """The folders of the named agents of a workspace, or with `within=PROJECTS` of its projects, by name.
 
-    With `within` as `PROJECTS` those of projects. In a project's repository a folder `agents` may be the project's:
-    there only what has a memory of its own is an agent.
+    Links are not followed. In a project's repository `agents` may be the project's own folder, so only folders in which
+    a memory was begun count there.
     """
     home = workspace.root / within
     if os.path.islink(home) or not os.path.isdir(home):

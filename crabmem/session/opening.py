@@ -16,7 +16,7 @@ from .engine import USUAL, Engine, Options
 from .locate import place_meant
 from .session import Session
 
-#: In a process that answers for another: gives an engine what is known of its workspace already.
+#: Set in a process that answers for others (`standby`): lends a new engine the files and index that are loaded.
 lender: Callable[[Engine], None] | None = None
 
 

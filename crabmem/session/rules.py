@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def settings_problem(session: Session) -> str:
-    """Which keys of `crabmem.toml` are unknown, with the nearest that is; "" for none, or when it cannot be read.
+    """The message about unknown keys in `crabmem.toml`; "" for none, or if the file cannot be read.
 
-    What agents write is refused for one: it may be a mistyped key that was to keep something from them. Sessions of
-    another kind than main read nothing then, so that there is nothing to warn them of.
+    Agents may not write while a key is unknown: it may be a mistyped one that was to restrict them. Kinds other than
+    main cannot even read then, so for them the answer is always "".
     """
     if session.kind != "main":
         return ""
@@ -28,10 +28,10 @@ def settings_problem(session: Session) -> str:
 
 
 def checked_settings(session: Session) -> Settings:
-    """The settings, of which every key has to be known.
+    """The settings, if all keys are known.
 
     Raises:
-        InvalidSettings: one is not.
+        InvalidSettings: a key is unknown, or a value invalid.
     """
     if problem := settings_problem(session):
         raise InvalidSettings(problem)
@@ -39,8 +39,7 @@ def checked_settings(session: Session) -> Settings:
 
 
 def check_may_write(session: Session) -> None:
-    """Refuse every write of who only reads, and an agent's while a key of the settings is unknown: it may be one that
-    was to refuse it.
+    """Refuse writes of sessions that only read, and of agents while the settings have an unknown key.
 
     Raises:
         Disabled: the actor only reads.
@@ -55,10 +54,10 @@ def check_may_write(session: Session) -> None:
 
 
 def check_may_erase(session: Session) -> None:
-    """Refuse what nobody can take back, where what the actor writes may have to wait for a person.
+    """Refuse a purge, which cannot be undone, to an actor whose writes may have to wait for a person.
 
     Raises:
-        Disabled: it may.
+        Disabled: writes of the actor may have to wait, or the session only reads.
     """
     check_may_write(session)
     if session.actor.may_wait(session.settings.review):
@@ -72,8 +71,8 @@ def soul_editable(session: Session) -> bool:
 
 
 def may_write_soul(session: Session) -> bool:
-    """Whether the actor writes `Crab.md` at once: a person does, and an agent where the settings let it and nothing of
-    it waits."""
+    """Whether the actor's writes to `Crab.md` take effect at once: a person's do; an agent's if the settings allow
+    them and do not have them wait."""
     waits = {"soul", "everything"}.intersection(session.settings.review.wait)
     return not session.actor.is_agent or (soul_editable(session) and not waits)
 
@@ -85,7 +84,8 @@ def may_propose_soul(session: Session) -> bool:
 
 
 def kept_from_actor(session: Session) -> frozenset[str]:
-    """The files that the actor may not bring back or lead links out of: an agent those that are the person's."""
+    """The files that a restore, or a rename that updates links, must not change for the actor: for an agent the
+    settings, and `Crab.md` unless it may edit that."""
     if not session.actor.agent:
         return frozenset()
     return frozenset({SETTINGS} if soul_editable(session) else {SETTINGS, session.layout.identity})
@@ -97,7 +97,7 @@ def note(session: Session, tool: str, what: str) -> Note:
 
 
 def screen(session: Session, *texts: str) -> Screen:
-    """What refuses credentials, as the settings say. It looks into `texts` now, when nobody waits for the lock."""
+    """The check for credentials, by the settings. Searches `texts` now, before the lock is taken, and caches that."""
     from ..text.credentials import Screen
 
     return Screen(session.settings.secrets, *texts)

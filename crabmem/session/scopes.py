@@ -28,7 +28,7 @@ from .engine import Engine, Options
 from .locate import agent_folders, allowed_beside, known_settings_at, place_meant
 from .session import Session
 
-#: Engines by name, and what to say of those that cannot be seen.
+#: Engines by name, and messages about memories that cannot be read.
 Found: TypeAlias = tuple[Mapping[str, Engine], tuple[str, ...]]
 #: The names of a person's own memory, and of that of the project at hand.
 PERSON, PROJECT = "me", "project"
@@ -50,7 +50,7 @@ class Scopes:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        # By their folder, and whether they see others in turn.
+        # By their folder, and `is_alone`: whether they see no others in turn.
         self._open: dict[tuple[str, bool], Engine] = {}
         self._together: Together | None = None
         # The last find, and what it depends on.
@@ -68,11 +68,13 @@ class Scopes:
         return PROJECT if self._person else self._name(self._engine.workspace.folder)
 
     def beside(self, rules: Settings) -> Found:
-        """The others by name, the nearest first, as the settings of this memory are, and what to say of those that
-        cannot be seen, without their paths.
+        """The other memories by name, the nearest first, and messages (without paths) about unreadable ones.
+
+        Memories are opened here. The answer is kept until the setting `also`, the person's settings or this user's
+        permissions change; with messages in it, it is computed again each time.
 
         Raises:
-            InvalidSettings: the settings of the person's cannot be read.
+            InvalidSettings: the settings of the person's memory cannot be read.
         """
         files = self._engine.allowed.file, os.path.join(self._person, SETTINGS) if self._person else None
         depends = rules.also, *map(_stamp, files)
@@ -81,7 +83,7 @@ class Scopes:
         return self._found[1]
 
     def dropped(self, name: str, engine: Engine) -> str:
-        """The words for a memory that was seen and is there no more; it is looked for again the next time."""
+        """Close a memory that can no longer be read, so that it is looked for again next time; return the message."""
         self._open = {place: each for place, each in self._open.items() if each is not engine}
         self._found = None
         engine.close(wait=False)
@@ -99,7 +101,7 @@ class Scopes:
         return found, tuple(troubles)
 
     def faults(self, rules: Settings) -> Iterator[str]:
-        """Why some of those that may be seen cannot be read."""
+        """For `doctor`: yield the reason for each memory that may be seen and cannot be opened."""
         folders = self._folders(rules, [])
         while True:
             try:
@@ -110,12 +112,12 @@ class Scopes:
                 yield error.problem
 
     def missing(self) -> str:
-        """The folder of a person's memory in which this project's lies, where none was begun there; else ""."""
+        """The folder where the person's memory would lie, if this is a project's and none was begun there; else ""."""
         above, name = os.path.split(os.path.dirname(self._engine.workspace.folder))
         return above if name == PROJECTS and not self._person else ""
 
     def elsewhere(self) -> Iterator[Engine]:
-        """The person's memory and those of projects, which may see this one though it does not see them."""
+        """Yield the person's memory and all projects' memories, which may see this one; skip unreadable ones."""
         for home in dict.fromkeys((self._home(), self._person or self._engine.workspace.folder)):
             for folder in (home, *map(str, agent_folders(Workspace(home), PROJECTS))):
                 if os.path.realpath(folder) != os.path.realpath(self._engine.workspace.folder):
@@ -128,7 +130,7 @@ class Scopes:
             pass
 
     def together(self, members: Mapping[str, Entries]) -> Together:
-        """The entries of this memory and of others as one source of recall; the last answer is kept."""
+        """One source of recall over the entries of several memories; the last one is kept while no index changes."""
         if self._together is None or not self._together.is_of(members):
             self._together = Together(members)
         return self._together
@@ -144,7 +146,11 @@ class Scopes:
             engine.close(wait)
 
     def _folders(self, rules: Settings, troubles: list[str]) -> Iterator[str]:
-        """The real paths of the others, the nearest first."""
+        """Yield the real paths of the other memories: those in `also`, the person's, those in the person's `also`.
+
+        Folders that this user has not allowed are left out, and counted in a message that is appended to `troubles` at
+        the end.
+        """
         own = os.path.realpath(self._engine.workspace.folder)
         seen, refused = {own}, 0
         for folder in (own, os.path.realpath(self._person) if self._person else ""):
@@ -164,6 +170,11 @@ class Scopes:
             troubles.append(f"{which}; `crabmem config allow` says which, and allows it")
 
     def _opened(self, folder: str, is_alone: bool = True) -> Engine:
+        """The engine of another memory, opened on first use. With `is_alone` it sees no other memories in turn.
+
+        Raises:
+            Inapplicable: there is no memory in the folder.
+        """
         if (folder, is_alone) not in self._open:
             given = self._engine
             options = Options(is_brief=given.options.is_brief, is_alone=is_alone, project=given.options.project)
@@ -192,7 +203,8 @@ class Scopes:
 
 
 def looked_beside(session: Session, rules: Settings) -> tuple[dict[str, Session], tuple[str, ...]]:
-    """The answer of `others` where the settings are these `rules`, and what to say of those that cannot be seen."""
+    """`others` by the given settings, and messages about memories that cannot be read. Their writes are reported to
+    the session's `teller`."""
     engines, troubles = session.engine.scopes.beside(rules)
     found = {name: Session(each, session.actor, session.kind) for name, each in engines.items()}
     for other in found.values():
@@ -211,10 +223,10 @@ def others(session: Session) -> dict[str, Session]:
 
 
 def scope(session: Session, name: str | None) -> Session:
-    """The session on the memory of that name; of None and its own itself.
+    """The session on the memory called `name`; `session` itself for None and for its own name.
 
     Raises:
-        NotFound: no such memory is seen; the message names those that are, or how the person's is begun.
+        NotFound: no such memory is seen; the message lists those that are, or tells how to begin the person's.
     """
     if name is None or name == session.engine.scopes.own:
         return session
@@ -229,7 +241,10 @@ def scope(session: Session, name: str | None) -> Session:
 
 
 def addressed(session: Session, name: str) -> tuple[Session, str]:
-    """The session on the memory that an address names, as `me:Editor`, and the name in it; for a name itself."""
+    """Split an address such as `me:Editor` into a session on that memory and the name in it.
+
+    A name that is no address of a memory seen here is returned unchanged, with `session` itself.
+    """
     whose, rest = name_parted(name)
     if rest and session.engine.sees_others(session.settings):
         if whose == session.engine.scopes.own:
@@ -240,15 +255,15 @@ def addressed(session: Session, name: str) -> tuple[Session, str]:
 
 
 def scope_in(session: Session, name: str) -> str:
-    """The name of the other memory that an address is of; "" for a name, and the address of one at hand."""
+    """The name of the other memory that an address points to; "" if `name` points into this memory."""
     return scope_of(session, addressed(session, name)[0])
 
 
 def check_is_here(session: Session, name: str, verb: str, options: str = "") -> None:
-    """Refuse the address of a fact in another memory, for a verb that goes by the history of the one at hand.
+    """Refuse the address of a fact in another memory, for a verb that works on the history of this one alone.
 
     Raises:
-        NotFound: it is one; the message names the command that does it there.
+        NotFound: `name` points to another memory; the message has the command to run there.
     """
     other, rest = addressed(session, name)
     if other.root != session.root:
@@ -257,19 +272,19 @@ def check_is_here(session: Session, name: str, verb: str, options: str = "") -> 
 
 
 def scope_of(session: Session, other: Session) -> str:
-    """The name of the memory of another session, as it is called from here; "" for the one at hand."""
+    """The name by which `session` sees the memory of `other`; "" if it is the same memory, or not seen."""
     if other.root == session.root:
         return ""
     return next((name for name, each in others(session).items() if each.root == other.root), "")
 
 
 def check_name(session: Session, name: str, elsewhere: str, own: str = "give {rest} alone") -> None:
-    """Refuse an address as the name of a fact: read as an address, it would mean another one.
+    """Refuse to name a fact like an address (`me:Editor`): every later use of the name would mean another fact.
 
-    `elsewhere` says the way out where it is of another memory, with {whose} and {rest} in it, `own` where of this one.
+    The message ends in `own` if the address is of this memory, else in `elsewhere`; {whose} and {rest} are filled in.
 
     Raises:
-        InvalidArguments: it is one.
+        InvalidArguments: `name` is an address.
     """
     if addressed(session, name) == (session, name):
         return
@@ -280,7 +295,7 @@ def check_name(session: Session, name: str, elsewhere: str, own: str = "give {re
 
 
 def command_for(session: Session) -> str:
-    """How a command about the memory of a session begins, where this process works."""
+    """The beginning of a shell command for this session's memory, as short as the environment allows."""
     engine = session.engine
     root, said = engine.workspace.folder, engine.environment
     with suppress(CrabmemError):

@@ -35,9 +35,9 @@ if TYPE_CHECKING:  # a session that only reads has no use for the others, nor th
 
     T = TypeVar("T")
 
-# So often a look is repeated while files change under it.
+# Attempts of one read while files change under it.
 _TRIES = 10
-# So many proposals of a session are remembered, for whoever has to tell of them.
+# Proposals that a session remembers in `withheld`; older ones are dropped.
 _WITHHELD = 1_000
 
 
@@ -49,15 +49,20 @@ class Session:
     """
 
     def __init__(self, engine: Engine, actor: Actor, kind: str = "main") -> None:
-        """Raises InvalidArguments: there is no such kind of session."""
+        """Begin a session of a `kind`, as a profile names them.
+
+        Raises:
+            InvalidArguments: there is no such kind of session.
+        """
         self.engine = engine
         self.actor = actor
         self.kind: Kind = _kind_of(kind)
-        #: What of this session's writes waits for a person, the newest last.
+        #: Proposals that this session's writes left waiting for a person, the newest last.
         self.withheld: tuple[Proposal, ...] = ()
         #: Whether anything that this session wrote reached the files.
         self.has_written = False
-        #: The session that hears of both: of a memory that is seen beside another, the one that sees it.
+        #: The session whose `withheld` and `has_written` are updated: for a memory that is seen beside another, the
+        #: session that sees it, since only that one reports to anybody.
         self.teller: Session = self
 
     def __enter__(self) -> Self:
@@ -69,7 +74,7 @@ class Session:
         self.close()
 
     def __deepcopy__(self, seen: Mapping[int, object]) -> Self:
-        """Itself: frameworks copy what they are given, and a copy would hold the same workspace."""
+        """Return itself: frameworks deep-copy their arguments, and locks and open files cannot be copied."""
         return self
 
     def close(self, wait: bool = True) -> None:
@@ -128,7 +133,9 @@ class Session:
 
     @property
     def searched_files(self) -> tuple[str, ...]:
-        """The patterns of the files that the profile has searched, which few have: none loads the profile for that.
+        """The patterns of the files that the profile has searched.
+
+        Few profiles search any, so a shipped profile whose TOML has no such key is not loaded for the answer.
 
         Raises: as `profile`.
         """
@@ -146,13 +153,14 @@ class Session:
         return self._checked(*self.engine.settings_now())
 
     def _checked(self, rules: Settings, problem: str) -> Settings:
+        """`rules`, refused to all but main sessions if a key is unknown: it may be a mistyped key that hides files."""
         if problem and self.kind != "main":
             raise InvalidSettings(problem)
         return rules
 
     @property
     def view(self) -> View:
-        """What this session may see just now."""
+        """What this session may see just now: a person may edit the profile while the session is open."""
         return View.named(self.engine.profile_name, self.kind)
 
     @once
@@ -162,7 +170,7 @@ class Session:
 
     @once
     def speaker(self) -> Speaker:
-        """What memory says before turns, once in a session."""
+        """Decides what is injected before a turn; remembers what this session was told already."""
         from ..git.commits import one_line
         from ..recall.auto_recall import Speaker
 
@@ -171,12 +179,13 @@ class Session:
     # Reading
 
     def look(self, read: Callable[[Snapshot], T], at: str | None = None) -> T:
-        """What `read` makes of memory as it is, or as it was at a revision or time.
+        """Return `read(snapshot)`, of memory as it is now, or as it was at a revision or time.
 
-        `read` is called again when a file changes between two looks at it.
+        `read` is called again with a new snapshot if a file changes while it runs, so it must have no side effects.
 
         Raises:
             NotFound: there is no such revision or time.
+            Busy: files kept changing during every attempt.
         """
         if at is not None:
             commit = self.timeline.commit_at(at)
@@ -199,7 +208,11 @@ class Session:
         return once()
 
     def _beside(self, rules: Settings, at: str | None = None) -> Beside:
-        """The other memories at the same moment, a revision being this one's; without those that had not begun."""
+        """Snapshots of the other memories that are seen, by name, and messages about those that cannot be read.
+
+        `at` is resolved here to a time, because another memory does not know this one's revisions. Memories that did
+        not exist yet at that time are left out; those that cannot be read are closed, and looked for again next time.
+        """
         if not self.engine.sees_others(rules):
             return {}, ()
         from .scopes import looked_beside  # late: most sessions see no other memory
@@ -224,7 +237,11 @@ class Session:
     def read(self, path: str, at: str | None = None) -> bytes | None:
         """The bytes of one file, now or as it was at a revision or time, without a look at the others.
 
-        None where there is none, or this session may not see it.
+        None if there is no such file, or this session may not see it.
+
+        Raises:
+            Moved: the workspace is no longer where it was opened.
+            NotFound: there is no such revision or time.
         """
         if not self.view.allows(path):
             return None
@@ -236,9 +253,10 @@ class Session:
         return data
 
     def read_of_parent(self, path_in: Callable[[Layout], str], at: str | None = None) -> bytes | None:
-        """The bytes of a file of the workspace around an agent's own, now or then: at `path_in` its layout.
+        """The bytes of a file of the parent workspace (`Engine.parent`), now or at a revision or time.
 
-        None where there is none, of either, or this session may not see it, in its own workspace or in that one.
+        `path_in` returns its path in a layout, as the two workspaces may have different ones. None if there is no
+        parent or no such file, or if this kind of session may not see that file in either workspace.
         """
         parent = self.engine.parent()
         if parent is None or not self.view.allows(path_in(self.layout)):
@@ -260,19 +278,19 @@ class Session:
         looks_ahead: bool = False,
         dry_run: bool = False,
     ) -> Written[T]:
-        """Write what `decide` makes of memory as it is while nobody else writes; with `dry_run` only say what.
+        """Write the draft that `decide` returns for memory as it is under the lock; with `dry_run` write nothing.
 
-        `decide` is called while the lock is held, and what it says then is written. It changes nothing, for it is
-        called once before that where there is no workspace yet, so that what is refused makes none, or where it
-        `looks_ahead`: then its screen knows the texts already when others wait for the lock. A new workspace has the
-        files of its profile if it `is_seeded`.
+        `decide` must have no side effects, for it may be called once before the lock is taken, and that result is
+        dropped: if there is no workspace yet, so that a refused write makes none; and with `looks_ahead`, so that its
+        search for credentials has its result cached while nobody waits for the lock. A workspace that is made here
+        gets the files of its profile if `is_seeded`. A write also updates `has_written` and `withheld`.
 
         Raises:
-            Disabled: it would change a file that this session may not see.
+            Disabled: the draft would change a file that this session may not see, or the session only reads.
             Busy: another writer holds the lock.
             Unwritable: the disk refused.
-            MassLoss: it would cost too many facts at once.
-            Full: it would wait for a person, and so much does already that nobody would go through it.
+            MassLoss: the draft would remove too many facts at once.
+            Full: the draft would have to wait for a person, and too many proposals wait already.
         """
         check_may_write(self)
         view = self.view
@@ -311,10 +329,10 @@ class Session:
 
 
 def _kind_of(kind: str) -> Kind:
-    """`kind`, which is one.
+    """Return `kind`, checked.
 
     Raises:
-        InvalidArguments: it is none.
+        InvalidArguments: there is no such kind of session.
     """
     if kind == "main":
         return "main"

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from ..write.tree import Tree
     from .engine import Engine, Ranker
 
-    #: The other memories at a moment by name, and what to say of those that cannot be seen.
+    #: Snapshots of the other memories by name, and messages about memories that cannot be read.
     Beside: TypeAlias = tuple[Mapping[str, "Snapshot"], tuple[str, ...]]
 
 
 class Snapshot:
     """The files, the entries and the settings of a moment.
 
-    What `view` hides is in none of them, nor does it count in any score or number. Files are read when they are asked
-    for: of the files of now, one that changes meanwhile is `Busy`, and whoever made the snapshot makes another.
+    Files that `view` hides appear in none of these, and count in no score or number. Files are read on demand. If a
+    file on disk changes meanwhile, reading raises `Busy`, and `Session.look` begins again with a new snapshot.
     """
 
     def __init__(
@@ -51,8 +51,10 @@ class Snapshot:
         keep: bool = True,
         beside: Callable[[], Beside] = lambda: ({}, ()),
     ) -> None:
-        """Of a look at the files, else of a `commit`; `keep` its index for the next process, too. `beside` looks at the
-        other memories that the session sees."""
+        """Take the files from `scan`, or without one from `commit`.
+
+        With `keep`, save the index of a commit for the next process. `beside` is called when other memories are needed.
+        """
         self._engine = engine
         self._scan = scan
         self._keep = keep
@@ -63,7 +65,7 @@ class Snapshot:
 
     @property
     def whole(self) -> Snapshot:
-        """The same moment with what is hidden: only to decide where a write goes, and never shown."""
+        """The same moment including hidden files: only to decide where a write goes; never show any of it."""
         return self if self.view.is_whole else Snapshot(self._engine, EVERYTHING, self._scan, self.commit, self._keep)
 
     @property
@@ -78,13 +80,13 @@ class Snapshot:
 
     @property
     def scan(self) -> Scan:
-        """The look at the files that this is of, hidden ones among them: for writes, which compare with it."""
+        """The scan behind this snapshot, hidden files included: writes compare with it. Not for commits."""
         assert self._scan is not None, "a commit is no look at the files"
         return self._scan
 
     @once
     def settings(self) -> Settings:
-        """What the settings said; of a commit the usual ones where they cannot be read."""
+        """The settings at this moment; the defaults if those of a commit cannot be read."""
         if self._scan is None:
             return self._engine.settings_at(self.commit or "")
         return self._engine.settings_of(self._scan)[0]
@@ -116,11 +118,11 @@ class Snapshot:
         return None if data is None else decode(path, data)
 
     def shown(self, path: str) -> str:
-        """The text of a file with a mark where it is not UTF-8; "" where there is none."""
+        """The text of a file with U+FFFD where it is not UTF-8; "" if there is no such file."""
         return (self.read(path) or b"").decode("utf-8", "replace")
 
     def tree(self) -> Tree:
-        """The files below `memory/`, as tools see them that keep memory as files."""
+        """The files below `memory/`, for tools that read and write memory file by file."""
         from ..write.tree import Tree
 
         return Tree(self.scan, self.layout, self.view.allows)
@@ -138,7 +140,7 @@ class Snapshot:
 
     @once
     def entries(self) -> Entries:
-        """The entries, and the daily notes that are recalled, as they are found and searched."""
+        """The entries, and the daily notes that recall finds, with the index of their words."""
         engine, allows = self._engine, self.view.allows
         if self._scan is None:
             entries = engine.past_entries.at(self.commit or "", self.settings.language, self._keep)
@@ -164,7 +166,7 @@ class Snapshot:
 
     @once
     def source(self) -> EntrySource:
-        """Where recall reads from: the entries, or where other memories are seen those of all."""
+        """Where recall reads from: the entries of this memory, together with those of the others that are seen."""
         if not self.others:
             return self.entries
         scopes = self._engine.scopes
@@ -172,7 +174,7 @@ class Snapshot:
 
     @property
     def listing(self) -> Listing:
-        """`entries`, of the files of now."""
+        """`entries` of the files on disk, as writes need them. Not for commits."""
         assert isinstance(self.entries, Listing), "a commit is no look at the files"
         return self.entries
 
@@ -205,7 +207,7 @@ class Snapshot:
             raise
 
     def _places_of(self, slug: str) -> list[str]:
-        """Where an entry whose file is called `slug` may be, though it cannot be read."""
+        """The paths at which an entry with this slug may lie although no index has it, because it is unreadable."""
         broken = (item.path for item in self.listing.unreadable)
         nested = [path for path in broken if path.endswith(f"/{slug}.md") and self.layout.is_entry(path)]
         return [*self.layout.places(slug), *nested]
@@ -221,13 +223,13 @@ class Snapshot:
         ranker: Ranker | None = None,
         everywhere: bool = False,
     ) -> Recall:
-        """The entries that answer `query` best, of those that `fits` accepts; `limit` of None is the setting.
+        """The entries that answer `query` best among those that `fits` accepts; `limit=None` takes the setting.
 
-        `ranker` takes the place of `self.ranker`. With `everywhere` those of the other memories are among them, and
-        `fits` is asked about addresses.
+        `ranker` replaces `self.ranker`. With `everywhere` the other memories are searched, too, by words alone unless
+        a `ranker` is given; `fits` then gets addresses instead of paths, and each hit names its memory in `scope`.
 
         Raises:
-            InvalidArguments: that cannot be asked.
+            InvalidArguments: the question is empty or too long, or a number is out of range.
         """
         from ..recall.ranking import Question, check_question, recall_from
 
@@ -250,8 +252,7 @@ class Snapshot:
         return self._with_scopes(found) if everywhere else found
 
     def _with_scopes(self, found: Recall) -> Recall:
-        """The answer `found`, with what is to be said of memories that are not seen; of several each hit with the name
-        of its own, and a path in that."""
+        """Add messages about memories that could not be searched; split each hit's address into `scope` and path."""
         others, troubles = self._looked_beside
         if not others:
             return with_troubles(found, *troubles)
@@ -264,14 +265,17 @@ class Snapshot:
 
     @property
     def ranker(self) -> Ranker | None:
-        """What ranks by meaning, too, as the settings of this moment say; None where it does not count."""
+        """What ranks by meaning as well as words, by the settings of this moment; None to rank by words alone."""
         make = self._engine.ranker if self._scan is not None else self._engine.ranker_of_old
         return make(self.entries, self.settings)
 
     @property
     def likest(self) -> Callable[[str], list[str]] | None:
-        """What finds entries that are much like a message in meaning; None of a commit, of several memories,
-        and where a service would be asked: of messages nothing is sent that nobody asks about."""
+        """Finds the paths of entries close to a message in meaning.
+
+        None for a commit, if several memories are seen, and if a service would have to be asked: messages are sent
+        nowhere when nobody asked a question.
+        """
         rules = self.settings
         if self._scan is None or self.others or not self._engine.is_meaning_at_hand(rules):
             return None
@@ -284,14 +288,17 @@ class Snapshot:
     # Sections of files
 
     def read_elsewhere(self, path: str, search: Search) -> bytes | None:
-        """What is searched of a file outside of the workspace; None where there is none, as at any commit."""
+        """The searched text of a file outside of the workspace; None if there is no such file.
+
+        Always None at a commit, since those files have no history.
+        """
         if self.is_past or not self.view.allows(path):
             return None
         files = self._engine.files_elsewhere(self.settings, search)
         return files.data(path) if path in files.marks else None
 
     def sections(self, way: Way) -> Sections:
-        """The sections of the files that are searched, taken apart in that `way`."""
+        """The sections of the searched files, split and tokenized as `way` says."""
         searcher = self._engine.searcher
         if self._scan is not None:
             found = searcher.now(self._scan, way, self._engine.files_elsewhere(self.settings, way.search))
@@ -310,5 +317,5 @@ class Snapshot:
 
 
 def with_troubles(found: Recall, *troubles: str) -> Recall:
-    """An answer, with what is to be said besides of what was not found or not searched; "" for nothing."""
+    """`found`, with messages about what was not searched added to its `trouble`; empty ones are left out."""
     return replace(found, trouble="; ".join(filter(None, (found.trouble, *troubles)))) if any(troubles) else found

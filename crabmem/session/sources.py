@@ -22,7 +22,10 @@ class Sources:
     """The sources of facts of one memory, in the project around a folder."""
 
     def __init__(self, workspace: Workspace, folder: str) -> None:
-        """`folder` is where the session works, "" for nowhere; a memory in a project's repository is of that."""
+        """`folder` is where the session works, "" for nowhere. A memory in a project's repository always takes that.
+
+        Another memory's repository is no project: a file of it could be hidden from this session.
+        """
         is_guest, project = workspace.layout is PROJECT, None
         with suppress(OSError):  # the folder where this process works may be gone
             project = project_of(workspace.folder if is_guest else folder) if is_guest or folder else None
@@ -30,20 +33,21 @@ class Sources:
         if os.path.isdir(private) and not os.path.lexists(os.path.join(private, state.PROJECT)):
             project = None  # a memory, of which a session may not see everything
         self._is_own = is_guest or (project is not None and workspace.root.name == project.name)
-        #: The name of the project in the facts of a memory that is not its alone.
+        #: The project's name as `sources_of` of a fact has it, in a memory of several projects.
         self._called = project.name.rpartition("-")[0] if project else ""
         is_of_project = workspace.root.parent.name == PROJECTS
         self._is_others = not self._is_own and is_of_project
-        #: The name of the project that the memory is of alone, wherever the session works; "" where it is of several.
+        #: The name of the one project that this memory belongs to, wherever the session works; "" if of several.
         self.own = workspace.root.name.rpartition("-")[0] if is_of_project else self._called if is_guest else ""
         self._trouble = (project.problem and f"{project.place}: {project.problem}") if project else _NO_PROJECT
         top = project or Project("")
         self._tree = WorkTree(top.top, top.place, workspace.layout.is_kept if is_guest else lambda path: False)
 
     def of(self, entry: Entry, is_beside: bool) -> tuple[SourceState, ...]:
-        """How the sources of an entry stand that can be judged: those with a version, of this project.
+        """The state of the sources that can be compared: those noted with a version, of the project at hand.
 
-        Not those of an entry that names no project and is from a memory beside this one, or from another project's.
+        An entry belongs to that project if its `sources_of` names it. Without that key it does unless it comes from a
+        memory beside this one (`is_beside`) or this memory is another project's. Else the answer is empty.
         """
         of, is_others = entry.keys.get(SOURCES_OF), is_beside or self._is_others
         is_ours = not is_others if of is None else of == self._called
@@ -62,10 +66,12 @@ class Sources:
             yield SourceState(source.place, told, replace(source, line=line).place if told == "moved" else "")
 
     def noted(self, given: Sequence[str]) -> dict[str, list[str] | str | None]:
-        """The keys of a fact with these sources, as they are seen now; none of them, or "" alone, removes them.
+        """The header keys for a fact with these sources: each is read now and noted with version and checksums.
+
+        An empty list, or empty texts, give None for both keys, which removes them.
 
         Raises:
-            InvalidArguments: one cannot be a source; the message says why.
+            InvalidArguments: a source cannot be read, the session is in no project, or there are too many sources.
         """
         if isinstance(given, str) or len(given) > MAX_SOURCES:
             raise InvalidArguments(f"sources: give a list of at most {MAX_SOURCES}, such as ['src/a.py:40']")

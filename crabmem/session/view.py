@@ -1,5 +1,5 @@
-"""What a session may see: made once for each look at memory, and asked where a snapshot or a write is made, or where a
-file is read by itself."""
+"""What a session may see. A view is built once per read or write; it is checked when a snapshot is taken, a draft is
+written, or a single file is read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from ..results import Commit, Provenance
 
 
-# What has a whole path: the files outside of the workspace that are searched.
+# Matches absolute paths, which only searched files outside of the workspace have.
 _ELSEWHERE = "/*"
 
 
 @value
 class View:
-    """The files that sessions of a `kind` may see: all but those that the patterns `hidden` stand for.
+    """The files that sessions of a `kind` may see: all that match none of the patterns `hidden`.
 
-    Patterns are compared with the `name_key` of paths, so that no other spelling of a path gets around them. Whoever
-    may not see all of the workspace sees nothing outside of it, either.
+    Patterns are compared with the `name_key` of a path, so that no other spelling of the path evades them. A session
+    from which some files are hidden sees no file outside of the workspace either.
     """
 
     kind: Kind = "main"
@@ -59,25 +59,25 @@ class View:
         return not covers(name_key(path), self.hidden)
 
     def check_whole(self) -> None:
-        """Refuse what tells of all files at once where some are hidden.
+        """Refuse operations over all files to sessions from which some are hidden.
 
         Raises:
-            Disabled: some are.
+            Disabled: some files are hidden.
         """
         if not self.is_whole:
             raise Disabled(f"sessions of the kind {self.kind} see only some files; ask in one of the kind main")
 
     def check_writable(self, path: str) -> None:
-        """Refuse to write a file that is named and may not be seen.
+        """Refuse to write the file at `path` if it is hidden.
 
         Raises:
-            Disabled: it may not be seen.
+            Disabled: this kind of session may not see the file.
         """
         if not self.allows(path):
             raise Disabled(f"{path} is not for sessions of the kind {self.kind}; leave it to one of the kind main")
 
     def of_commit(self, commit: Commit | None) -> Commit | None:
-        """`commit`, without its words and paths where these name what may not be seen."""
+        """`commit`; if it touches a hidden file, without subject, entry names, rename and hidden paths."""
         if commit is None or all(map(self.allows, commit.paths)):
             return commit
         seen = tuple(filter(self.allows, commit.paths))

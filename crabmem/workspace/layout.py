@@ -27,7 +27,7 @@ TEXTS = frozenset(_ENDINGS.split())
 
 @value
 class Layout:
-    """Which files are what. `name` is what the setting `layout` calls it.
+    """The role of each file, by its path. `name` is the value of the setting `layout`.
 
     `entries` are the folders whose Markdown files are facts, the first of them for new ones; "" is the workspace
     itself. With `has_folders` the files in folders below the first are facts, too: a person's order, which stays. In
@@ -58,7 +58,7 @@ class Layout:
         return file.replace("{identity}", self.identity).replace("{overview}", self.overview)
 
     def entry_path(self, slug: str, folder: str | None = None) -> str:
-        """The path of a new entry with that slug; of one in another folder that has entries."""
+        """The path of a new entry with that slug, in the first folder of entries unless `folder` names another."""
         return _within(self.entries[0] if folder is None else folder, f"{slug}.md")
 
     def note_path(self, day: date) -> str:
@@ -74,11 +74,11 @@ class Layout:
         return _within(self.memory, below)
 
     def places(self, slug: str) -> list[str]:
-        """The paths that an entry with that slug has where nobody put it into a folder."""
+        """The paths directly in the folders of entries that an entry with that slug may have."""
         return [_within(folder, f"{slug}.md") for folder in self.entries]
 
     def label(self, path: str) -> str:
-        """What a person calls the file of an entry: its name without the ending, after the folders they put it in."""
+        """The short path of an entry for a person: without `.md` and without the folder that all entries are in."""
         folder, _, name = path.removesuffix(".md").rpartition("/")
         return name if folder in self.entries else f"{folder}/{name}".removeprefix(self._nest_prefix)
 
@@ -132,7 +132,10 @@ class Layout:
         return self.is_kept(f"{folder}/x.md")
 
     def lost(self) -> Iterator[tuple[str, str]]:
-        """The places whose history would not be kept, as those outside of the workspace: what each is, and its path."""
+        """For checking a profile: yield role and path of each place of the layout in which no history would be kept.
+
+        Examples are a path outside of the workspace, and an identity that is no Markdown file.
+        """
         files = {"identity": self.identity, "overview": self.overview}
         folders = [("entries", each) for each in self.entries] + [("beside", each) for each in self.beside]
         folders += [("notes", self.notes), ("learnings", self.learnings), ("memory", self.memory)]
@@ -176,7 +179,7 @@ class Layout:
 
     @once
     def fixed(self) -> frozenset[str]:
-        """The paths whose names have a meaning, and so stay whatever happens."""
+        """The paths with a fixed role, and the folders above them: a purge does not rename these."""
         paths = (self.identity, self.overview, SETTINGS, *self.entries, self.memory, *self.beside)
         return frozenset(each for path in paths for each in way(path))
 
@@ -188,7 +191,7 @@ class Layout:
 
     @once
     def mixed(self) -> frozenset[str]:
-        """The folders of entries in which files may lie that are none."""
+        """The folders of entries in which other files may lie, too: notes, identity, overview, settings."""
         others = (self.notes, *(path.rpartition("/")[0] for path in self.whole))
         return frozenset(self.entries).intersection(others)
 
@@ -228,8 +231,7 @@ def is_text(path: str) -> bool:
 
 
 def _is_passing(name: str) -> bool:
-    """Whether editors and programs call a file so for the moment in which they save another: vim 4913, `sed -i`
-    sedAbC123."""
+    """Whether `name` looks like a temporary file of a program that is saving: vim's 4913, `sed -i`'s sedAbC123."""
     if name[0] == "#" or name[-1] == "~":
         return "\n" not in name
     begins, rest = name[:3], name[3:].replace("_", "0")

@@ -298,9 +298,9 @@ def read_settings(data: bytes, file: str) -> tuple[Settings, str]:
 
 
 def layout_in(data: bytes) -> tuple[str, str]:
-    """The names of the profile and the layout in the settings, also where the rest of them cannot be read.
+    """The names of profile and layout in the settings, even if the rest is invalid.
 
-    Without them no file would be what it is.
+    Profile and layout decide which files are memory, so an error elsewhere must not change them.
     """
     try:
         found = read_settings(data, "")[0]

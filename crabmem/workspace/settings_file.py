@@ -16,7 +16,7 @@ from .settings import LANGUAGES, MAX_NAME, Settings
 
 _WIDTH = 24
 _TABLES = {name: type(usual) for name, usual in vars(Settings()).items() if fields_of(type(usual))}
-# What the annotations of settings name, who loads which only to check them.
+# Names that the annotations of settings use. `settings.py` imports them only for type checkers, to load faster.
 _NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES],
           "Folders": tuple[Annotated[str, Meta(max_length=MAX_NAME)], ...]}  # fmt: skip
 _PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
@@ -24,9 +24,9 @@ _LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat|project)["']""",
 
 
 def parsed(data: bytes, file: str) -> tuple[Settings, str]:
-    """As `settings.read_settings`, of a file that says something.
+    """`settings.read_settings` for a file that is not empty.
 
-    Raises: as that.
+    Raises: as `settings.read_settings`.
     """
     found, problem = toml.read_known(decode(SETTINGS, data), file, form_of(Settings))
     made: Settings = _value_of(Settings, found)
@@ -34,7 +34,7 @@ def parsed(data: bytes, file: str) -> tuple[Settings, str]:
 
 
 def layout_of_broken(data: bytes) -> tuple[str, str]:
-    """The names of the profile and the layout in settings of which the rest cannot be read."""
+    """The names of profile and layout, found by pattern in settings that are not valid TOML."""
     text = data.decode("utf-8", "replace")
     profile, layout = (pattern.search(text) for pattern in (_PROFILE, _LAYOUT))
     return profile[1] if profile else "", layout[1] if layout else Settings().layout
@@ -42,7 +42,10 @@ def layout_of_broken(data: bytes) -> tuple[str, str]:
 
 @cache
 def form_of(kind: type) -> type[msgspec.Struct]:
-    """What msgspec checks values of that class by: the annotations of its fields."""
+    """A msgspec struct with the fields of `kind`, by which msgspec validates TOML; tables become nested structs.
+
+    The settings themselves are plain values, so that reading defaults does not import msgspec.
+    """
     usual, fields = kind(), list[tuple[str, Any, Any]]()
     for name, hint in _hints(kind).items():
         if name in _TABLES:

@@ -77,11 +77,11 @@ class Workspace:
 def folder_of(
     folder: str | None, workspace: str | None, environment: Mapping[str, str], home: str, project: str = ""
 ) -> str:
-    """The workspace that is meant: `folder`, else $CRABMEM_DIR, else `~/.crabmem`; in it that of the `project` of that
-    name, and in that the one of agent `workspace`.
+    """The folder of a workspace: `folder`, else $CRABMEM_DIR, else `~/.crabmem`; in it the memory of `project`, and in
+    that the one of agent `workspace`.
 
-    A `workspace` of "" is none, whatever the environment says. Never a folder merely found on the
-    way up: a cloned project must not bring memory along.
+    `workspace=None` takes $CRABMEM_WORKSPACE, "" means no agent. Parent folders are never searched: a cloned project
+    must not bring memory along.
     """
     chosen = folder or environment.get("CRABMEM_DIR")
     root = _expanded(chosen) if chosen else os.path.join(home, ".crabmem")

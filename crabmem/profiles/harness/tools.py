@@ -121,9 +121,13 @@ def _change_file(
 
 
 def _path_of(memory: Session, filename: str) -> str:
-    """Return the path below `memory/` that a name means.
+    """Return the path below `memory/` that a file name means.
 
-    The check for links only chooses the words of the answer: no write follows a link.
+    The check for links only makes the message clearer: writes never follow a link anyway.
+
+    Raises:
+        Refusal: the name leads out of the folder, or is a folder.
+        InvalidArguments: the name does not end in `.md`.
     """
     path = None if "\\" in filename or "\0" in filename else inside(filename)
     if path is None or any(os.path.islink(memory.file(place)) for place in way(memory.layout.memory_path(path))):

@@ -95,15 +95,17 @@ def memory_recall(
 
 
 def _missing(query: str, found: list[FoundData], words: Words) -> list[str]:
-    """The words of a query that no result says: what it asks about them, memory does not cover."""
+    """The words of a query that occur in no result, as typed: the model should not claim that memory covers them."""
     said = set(words(" ".join(f"{each['name'] or ''} {each['file']} {each['snippet']}" for each in found)))
     asked = (word for word in query.split() if (terms := words(word)) and said.isdisjoint(terms))
     return list(dict.fromkeys(one_line(word).strip(_EDGES) for word in asked))
 
 
 def _alternating(facts: Recall, files: FileSearch | None, words: Words) -> list[FoundData]:
-    """The best fact, the best file, the next of each, as their scores cannot be compared; without files
-    that only repeat facts."""
+    """Facts and file hits in turn, the best of each first, as their scores cannot be compared.
+
+    File hits that only repeat facts are left out.
+    """
     facts_text = " ".join(" ".join(hit.entry.content.split()) for hit in facts)
     asked = set(words(facts.query))
     more = (
@@ -116,7 +118,7 @@ def _alternating(facts: Recall, files: FileSearch | None, words: Words) -> list[
 
 
 def _repeats(snippet: str, facts_text: str, asked: Set[str], words: Words) -> bool:
-    """Whether every line of a file that answers is in the facts already, apart from the time that begins a note."""
+    """Whether all lines of a snippet that answer the question occur in the facts, but for a note's leading time."""
     lines = (" ".join(_TIME.sub("", line).strip("… ").split()) for line in snippet.splitlines())
     answering = [line for line in lines if not asked.isdisjoint(words(line))]
     return bool(answering) and all(line in facts_text for line in answering)
