@@ -137,12 +137,12 @@ class Scopes:
 
     def keep(self) -> None:
         """Keep for the next process what reading them found."""
-        for engine in self._open.values():
+        for engine in list(self._open.values()):  # another thread may open one meanwhile
             engine.keep()
 
     def close(self, wait: bool) -> None:
         """Close those that were opened."""
-        for engine in self._open.values():
+        for engine in list(self._open.values()):
             engine.close(wait)
 
     def _folders(self, rules: Settings, troubles: list[str]) -> Iterator[str]:

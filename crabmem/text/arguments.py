@@ -82,17 +82,17 @@ def _fits(value: Any, kind: str) -> bool:
             return isinstance(value, bool)
         case "None":
             return value is None
-    return hasattr(value, "__iter__") and not isinstance(value, str) and _odd_in(value) is None
+    return hasattr(value, "__iter__") and not isinstance(value, str) and not _odd_in(value)
 
 
-def _odd_in(value: Any) -> Any:
-    """Return the first item of a list or tuple that is no text; None if all are, or `value` is of another type."""
+def _odd_in(value: Any) -> list[Any]:
+    """Return the items of a list or tuple that are no texts; none if `value` is of another type."""
     inside = value if isinstance(value, list | tuple) else ()
-    return next((each for each in inside if not isinstance(each, str)), None)
+    return [each for each in inside if not isinstance(each, str)]
 
 
 def _called(value: Any) -> str:
     """What Python calls the type of a value, and of what is odd in it."""
     odd = _odd_in(value)
     name = "None" if value is None else type(value).__name__
-    return name if odd is None else f"{name} with {_called(odd)}"
+    return f"{name} with {_called(odd[0])}" if odd else name

@@ -18,6 +18,12 @@ from crabmem.text.arguments import naming_wrong_arguments, wrong_argument
         ("remember", ("n", "d", None), {}, "content must be a text, not None"),
         ("remember", ("n", "d", "c"), {"aliases": 3}, "aliases must be a list of texts or None, not int"),
         ("remember", ("n", "d", "c"), {"tags": [1]}, "tags must be a list of texts or None, not list with int"),
+        (
+            "remember",
+            ("n", "d", "c"),
+            {"tags": ["a", None]},
+            "tags must be a list of texts or None, not list with None",
+        ),
         ("recall", (["tea"],), {}, "query must be a text, not list"),
         ("recall", ("tea",), {"limit": "3"}, "limit must be a whole number or None, not str"),
         ("recall", ("tea",), {"as_of": 3}, "as_of must be a text or None, not int"),
