@@ -53,7 +53,7 @@ _STEPS = 16
 
 
 class Row(NamedTuple):
-    """What the graph knows of a commit. Times are in seconds, as in `Header`.
+    """All that the graph knows of a commit. Times are in seconds, as in `Header`.
 
     `changes` has `_CHANGE` bytes for each file that differs from the first parent, then from each other one; None until
     `Changes.row` compared the commit with them.

@@ -1,4 +1,4 @@
-"""What a remote sends: a pack in a temporary file, of which nothing is stored before all of it has been checked."""
+"""Receive packs from a remote: each is a temporary file, and nothing of it is stored before all was checked."""
 
 import hashlib
 import os

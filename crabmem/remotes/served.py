@@ -23,7 +23,7 @@ _PREFIXES = (b"HEAD", b"refs/heads/", b"refs/crabmem/")
 
 
 class Client(GitClient):
-    """What our clients add to dulwich's."""
+    """The base of our ssh and HTTP clients, which adds to dulwich's."""
 
     #: Whether the other side accepts thin packs; known once a push has begun.
     takes_thin = True
