@@ -25,7 +25,10 @@ class Aside:
         self._known: tuple[frozenset[str], list[str]] = frozenset(), []
 
     def add(self, changes: Mapping[str, str | None], note: Note, when: datetime, base: str | None = None) -> str | None:
-        """Commit `changes` of files of the head, or of `base`, on no branch; return its id, one of `readable` then."""
+        """Set aside a commit of `changes` to files of the head, or of `base`; return its id, None if nothing differs.
+
+        Its parent is a commit of its own, with only these files as they were. Both are stored durably.
+        """
         tip, put = base or self._past.head(), self._objects.put
         files = {path: blob for path in changes if tip and (blob := self._past.file(tip, path))}
         after = {path: blob for path, blob in {**files, **changes}.items() if blob}

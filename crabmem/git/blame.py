@@ -8,7 +8,7 @@ from .changes import Changes, Origin
 from .objects import Objects
 from .walk import Walk
 
-#: Numbers of a line: in the version that is looked at, and in the text whose authors are looked for.
+#: The number of a line in the version that is looked at, and in the text whose authors are sought.
 _Pair = tuple[int, int]
 
 
@@ -21,7 +21,11 @@ class Blame:
         self._walk = walk
 
     def owners(self, text: bytes, file: Origin | None) -> list[str | None]:
-        """Return the commit that each line of `text` came with, the text after `file`; None for those not in it."""
+        """Return the commit that wrote each line of `text`, which came after the version `file`; None for new lines.
+
+        Lines go back from version to version until one has no origin with the same line: that version's commit wrote
+        it.
+        """
         lines = lines_of(text)
         owners: list[str | None] = [None] * len(lines)
         if file is None:

@@ -23,7 +23,7 @@ class Difference(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """A file of a commit."""
+    """A version of a file: the file at `path` in `commit`, which need not have changed it."""
 
     commit: str
     path: str
@@ -48,7 +48,7 @@ class Changes:
         return tuple(map(Difference._make, self._trees.differences(before, after)))
 
     def sides(self, commit: str) -> Iterator[tuple[Difference, ...]]:
-        """Yield what `commit` changed in each of its parents; all its files where it has none."""
+        """Yield the differences of `commit` from each of its parents; all its files if it has none."""
         parents: list[str | None] = [*self._walk.parents(commit)]
         return (self.between(parent, commit) for parent in parents or [None])
 
@@ -57,12 +57,15 @@ class Changes:
         return next(self.sides(commit))
 
     def own(self, commit: str) -> tuple[Difference, ...]:
-        """Return what `commit` changed in its first parent, without what a merge took from another one."""
+        """Return the differences of `commit` from its first parent, without what a merge took from another one."""
         first, *others = ({each.path: each for each in side} for side in self.sides(commit))
         return tuple(each for path, each in first.items() if all(path in other for other in others))
 
     def blobs(self, commit: str) -> Iterator[tuple[str | None, str | None]]:
-        """Return the blobs before and after each change of `commit` in any of its parents."""
+        """Return the blobs before and after each change of `commit` from any of its parents.
+
+        Where the row keeps no changes, of the first parent alone.
+        """
         row = self.row(commit)
         return (each[1:] for each in self.of(commit)) if row.changes is None else row.blobs()
 
@@ -72,11 +75,14 @@ class Changes:
         return may_touch and all(any(each.path == path for each in side) for side in self.sides(commit))
 
     def newest(self, commits: Iterable[str], files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """Yield the first of `commits`, newest first, that wrote the blob of each of `files`, and the path of that."""
+        """For each of `files` (blobs by path), yield the first of `commits` that wrote it with this blob, and its path.
+
+        `commits` come newest first; the search ends once all files are found.
+        """
         left = {key(path): (path, blob) for path, blob in files.items()}
         for oid in commits if left else ():
             row = self.row(oid)
-            is_listed = row.changes is not None and len(row.parents) < 2  # else not, or what a merge only took, too
+            is_listed = row.changes is not None and len(row.parents) < 2  # a merge's row has what it only took, too
             for name, after in row.written() if is_listed else ((key(each.path), each.after) for each in self.own(oid)):
                 path, blob = left.get(name, ("", None))
                 if blob and blob == after:
@@ -86,9 +92,9 @@ class Changes:
                 break
 
     def row(self, commit: str) -> Row:
-        """Return the row of a commit, which from now on has its changes.
+        """Return the row of a commit with its changes, which the graph keeps.
 
-        None instead of these where a shallow clone ends, and where it changed very much.
+        `changes` stays None at the end of a shallow clone; after very many changes the graph does not keep the row.
         """
         row = self._walk.row(commit)
         if row.changes is None and list(row.parents) == self._walk.parents(commit):
@@ -108,9 +114,9 @@ class Changes:
     # Where files came from
 
     def origins(self, file: Origin) -> list[Origin]:
-        """Return where a file of a commit was in its parents, as `git blame` finds it: renamed files are followed.
+        """Return the version in each parent that a file came from, as `git blame` does: renamed files are followed.
 
-        One that is the same in a parent came from there alone.
+        If one parent has the same bytes, return that version alone, as far back as it is known to be unchanged.
         """
         parents = list(dict.fromkeys(self._walk.parents(file.commit)))
         known: dict[str, Origin] = {}
@@ -124,12 +130,17 @@ class Changes:
         return [known[parent] for parent in parents if parent in known]
 
     def _in_place(self, parent: str, file: Origin) -> Origin | None:
+        """Return the version at the same path in a parent; None if the parent has no file there."""
         changes = self.between(parent, file.commit) if self.row(file.commit).may_touch(file.path) else ()
         blob = next((each.before for each in changes if each.path == file.path), file.blob)
         return Origin(parent, file.path, blob) if blob else None
 
     def _moved(self, parent: str, file: Origin) -> Origin | None:
-        """Return the file that a commit removed as it added this one, if it says so or both are much alike."""
+        """Return the version in a parent that the commit renamed to this file; None if it renamed none.
+
+        The old file is one that the commit removed: the one in its trailer `Renamed`, else the most similar, from
+        `ALIKE` on.
+        """
         changes = self.between(parent, file.commit)
         gone = [Origin(parent, each.path, each.before) for each in changes if each.before and not each.after]
         if not gone:
@@ -147,7 +158,10 @@ class Changes:
         return best if likeness(best)[0] >= ALIKE else None
 
     def _furthest(self, file: Origin) -> Origin:
-        """Return the same file as far back as commits with one parent are known not to have changed it."""
+        """Go back from a version to the oldest commit with the same file, over commits with one parent.
+
+        Only rows that the graph has already are asked, so that it costs no reading.
+        """
         at, ends, graph = file.commit, self._objects.shallow(), self._walk.graph
         row, seen = graph.get(at), set[str]()
         while row and len(row.parents) == 1 and not row.may_touch(file.path) and at.encode() not in ends:
@@ -159,14 +173,14 @@ class Changes:
         return file._replace(commit=at)
 
     def path_before(self, commit: str, path: str) -> str:
-        """Return where the file that a commit has at `path` was before it: elsewhere, when the commit moved it."""
+        """Return the path of a commit's file in its first parent: another than `path` if the commit moved the file."""
         came = next((each for each in self.of(commit) if each.path == path), None)
         if came is None or came.before or not came.after:
             return path
         return next((each.path for each in self.origins(Origin(commit, path, came.after))), path)
 
     def followed(self, commits: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
-        """Yield those of `commits`, newest first, that touch the file at `path`, and where it is at each."""
+        """Yield the commits that touch the file at `path`, and its path in each; `commits` come newest first."""
         for oid in commits:
             if self.touches(oid, path):
                 yield oid, path

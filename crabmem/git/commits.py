@@ -30,7 +30,7 @@ TIME = "Time"
 JOINING = "sync"
 # Characters of a last paragraph that may be trailers: a revert of 20,000 commits has a million.
 _LARGEST_TRAILERS = 4_000_000
-# From the beginning of a write of many facts to its commit; a trailer that says more is none of that commit.
+# From the beginning of a write of many facts to its commit; a `Time` trailer further off is not of this commit.
 _LONGEST_WRITE = timedelta(hours=1)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")
 
@@ -57,7 +57,7 @@ def one_line(text: str) -> str:
 
 
 def identity(name: str) -> str:
-    """Return "Name <mail>" for a Git header from "Name" or "Name <mail>", whatever characters it holds."""
+    """Return "Name <mail>" for a Git header from "Name" or "Name <mail>"; characters that Git forbids are removed."""
     given = _IDENTITY.match(name.strip())
     plain = _clean(given["name"] if given else name) or "person"
     mail = _clean(given["mail"]) if given else ""
@@ -65,16 +65,16 @@ def identity(name: str) -> str:
 
 
 def identity_of_agent(name: str) -> str:
-    """Return "Name <mail>" for an agent, with an address made of the name, of a kind that no person has."""
+    """Return "Name <mail>" for an agent, with an address below `agents.crabmem.invalid`, made of the name."""
     plain = _clean(name) or "agent"
     return f"{plain} <{_mailbox(plain)}@agents.crabmem.invalid>"
 
 
 class Header(NamedTuple):
-    """What a commit says before its message; times are in seconds.
+    """The header of a commit; times are in seconds.
 
-    `committed` is never before that of a parent where we write: commits are put in order by it. `authored` is what the
-    clock said.
+    `committed` is never before that of a parent in commits of ours, as commits are ordered by it. `authored` is what
+    the clock said.
     """
 
     tree: str
@@ -84,7 +84,7 @@ class Header(NamedTuple):
 
 
 def header(raw: bytes) -> Header:
-    """Return the header in the bytes of a commit; ValueError when they are none."""
+    """Return the header in the bytes of a commit; ValueError when they are no commit's."""
     lines = header_lines(raw)
     parents = tuple(value.decode("ascii") for key, value in lines if key == b"parent")
     first = dict(reversed(lines))
@@ -97,7 +97,7 @@ def header(raw: bytes) -> Header:
 
 
 def header_lines(raw: bytes) -> list[tuple[bytes, bytes]]:
-    """Return the lines before the message of a commit or tag, by key; a value of several lines has its line breaks."""
+    """Return key and value of each header line of a commit or tag; continuation lines stay part of the value."""
     found: list[tuple[bytes, bytes]] = []
     for line in raw.partition(b"\n\n")[0].split(b"\n"):
         key, _, value = line.partition(b" ")
@@ -120,10 +120,10 @@ def tag_target(raw: bytes) -> str:
 
 
 def raw_commit(tree: str, parents: list[str], note: Note, when: datetime, not_before: int) -> bytes:
-    """Return the bytes of the commit, made `when` its author says; its committer says `not_before` where that is later.
+    """Return the bytes of a commit with the author's time `when`; the committer's time is at least `not_before`.
 
-    Git and we take a parent for older than its child. The author's time stays what the clock said: a clock that was
-    once wrong must not make all later commits wrong.
+    `not_before` is the time of the newest parent, in seconds: Git and we rely on parents being older. The author's time
+    stays what the clock said: a clock that was once wrong must not make all later commits wrong.
     """
     lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
     lines += [f"author {note.author} {_stamp(when)}", f"committer {committer(when, not_before)}", "", ""]
@@ -142,7 +142,7 @@ def _stamp(when: datetime, not_before: int = 0) -> str:
 
 
 def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
-    """Return the commit in the bytes of one, as people read it; ValueError when they are none."""
+    """Return a commit, parsed from its bytes for users of the library; ValueError when they are no commit's."""
     parents, (author, time) = header(raw).parents, _written_by(raw)
     message = raw.partition(b"\n\n")[2].decode("utf-8", "replace")
     trailers = _trailers(message)
@@ -172,7 +172,7 @@ def is_join(commit: Commit) -> bool:
 
 
 def body(raw: bytes) -> str:
-    """Return what the commit that a `Note` became says between its subject and its trailers."""
+    """Return the body of a commit that was made of a `Note`: its message between subject and trailers."""
     _, _, message = raw.partition(b"\n\n")
     return message.decode("utf-8", "replace").partition("\n\n")[2].rpartition("\n\n")[0]
 
@@ -188,6 +188,7 @@ def _renamed(value: str) -> tuple[str, str] | None:
 
 
 def _written_by(raw: bytes) -> tuple[str, datetime]:
+    """Return name and time of a commit's author; "" and 1970 if that line is malformed. Absurd zones are limited."""
     found = _AUTHOR.fullmatch(dict(reversed(header_lines(raw))).get(b"author", b""))
     if not found:
         return "", datetime.fromtimestamp(0, UTC)
@@ -199,7 +200,10 @@ def _written_by(raw: bytes) -> tuple[str, datetime]:
 
 
 def _exact(time: datetime, trailer: str) -> datetime:
-    """Return the time that the trailer of a commit says, where that is about `time`; else `time`, as after a rebase."""
+    """Return the exact time in the `Time` trailer if it is close to the author's `time`; else `time`.
+
+    After a rebase or an amend the trailer may be an older commit's.
+    """
     try:
         exact = datetime.fromisoformat(trailer)
         fits = -timedelta(seconds=1) < time - exact < _LONGEST_WRITE
@@ -209,11 +213,12 @@ def _exact(time: datetime, trailer: str) -> datetime:
 
 
 def _seconds(author: re.Match[bytes]) -> int:
-    """Return when an author says that a commit was made, as far as there are dates for it."""
+    """Return the seconds in an author's line, limited to what datetime can represent."""
     return max(_FIRST_TIME, min(int(author["time"]), _LAST_TIME))
 
 
 def _trailers(message: str) -> list[tuple[str, str]]:
+    """Return key and value of the trailers: the lines of the last paragraph, if all of them have that form."""
     paragraph = message.strip().rpartition("\n\n")[2]
     last = paragraph.splitlines() if len(paragraph) <= _LARGEST_TRAILERS else []
     found = [_TRAILER.fullmatch(line) for line in last]

@@ -49,15 +49,17 @@ from .reach import Piece, Reach
 from .refs import Refs
 from .store import check_pack
 
-#: Bytes of a pack that is left as it is, and another one begun: the whole is copied each time.
+#: Bytes of our pack at which the next compaction begins another: to grow, the whole pack is copied each time.
 LARGEST = 16_000_000
 #: Bytes that are added at a time; the rest follows in a pack of its own.
 MOST_ADDED = 24_000_000
-#: Bytes of a file that is nobody's memory and stays as it is.
+#: Bytes of a loose file that is not packed: it is no memory.
 TOO_LARGE = 8_000_000
+# A chain's levels of bases, and by how many versions each is apart; how many chains the note keeps.
 _STEP = 16
 _LEVELS = 3
 _MOST_CHAINS = 64
+# Git's index over several packs, in one file or as a row of files.
 _SHARED = "multi-pack-index"
 _SHARED_ROW = "multi-pack-index.d"
 
@@ -94,7 +96,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Ours:
-    """What is remembered of our pack: its name, that of the pack it replaced, and the folders' chains in it."""
+    """The note about our pack: its name, the name of the pack that it replaced, and the chains of folders in it."""
 
     pack: str
     before: str | None = None
@@ -102,7 +104,7 @@ class Ours:
 
     @classmethod
     def read(cls, file: Path) -> "Ours | None":
-        """Return what `file` says; None when it says nothing that can be used."""
+        """Return the note in `file`; None if it is missing or malformed."""
         try:
             note = json.loads(fs.read(file)[0])
             chains = {path: Chain(int(each["count"]), tuple(each["bases"])) for path, each in note["chains"].items()}
@@ -135,21 +137,25 @@ class Filling:
     ) -> None:
         """`read` returns kind and bytes of an object by its id, or raises DamagedHistory.
 
-        `is_there` tells whether who gets the pack has an object, which may then be a base though it is not in it. What
-        lies in `packs` is copied from there, after what it is a delta to, where that is among the `coming`.
+        `is_there` tells whether the receiver of a thin pack has an object, which may then be a base without being in
+        the pack. Objects in `packs` are copied from there as they lie; the base of a copied delta comes along if it is
+        among the `coming`, the objects that the pack is to have.
         """
         self._is_there = is_there
         self._packs, self._coming = packs, coming
         self.growing = growing
         self.chains = dict(chains)
         self._read = read
+        #: Kind and bytes of the objects to which later versions of the chains will be deltas.
         self._bases: dict[str, tuple[str, bytes]] = {}
 
     def take(self, piece: Piece) -> None:
-        """Put an object into the pack, unless it is there.
+        """Put an object into the pack, unless that has it: copied from another pack, or as a delta, or whole.
+
+        A folder or commit continues the chain of its path.
 
         Raises:
-            DamagedHistory: it cannot be read.
+            DamagedHistory: the object cannot be read.
         """
         if piece.oid in self.growing:
             return
@@ -163,7 +169,10 @@ class Filling:
         self.growing.add(piece.oid, kind, data, self._base(piece.older, kind))
 
     def _copied(self, oid: str, packs: Packs) -> bool:
-        """Return whether an object was copied, and before it what it is a delta to."""
+        """Copy an object as it lies in `packs`, after the bases of its delta; return False if that is not possible.
+
+        It is not if a base will not be in this pack and the receiver lacks it, or the chain of deltas gets too long.
+        """
         row, name = list[tuple[str, Entry]](), oid
         while name not in self.growing:
             entry = packs.get(name)
@@ -185,6 +194,10 @@ class Filling:
         return True
 
     def _chained(self, piece: Piece, kind: str, data: bytes) -> None:
+        """Put the next version of a folder, or of the commits, into the pack: a delta to the base of its chain.
+
+        If it does not become a delta, a new chain begins with it.
+        """
         chain = self.chains.pop(piece.path, None)
         older = piece.older if piece.older and self._is_there(piece.older) else None
         is_delta = self.growing.add(piece.oid, kind, data, self._base(chain.base if chain else older, kind))
@@ -195,7 +208,7 @@ class Filling:
             del self._bases[gone]
 
     def _base(self, oid: str | None, kind: str) -> tuple[str, bytes] | None:
-        """Return id and bytes of an object if it is in the pack, or there, and of that kind."""
+        """Return id and bytes of an object that can be a base: of this kind, and in the pack or with the receiver."""
         if oid is None or not (oid in self.growing or self._is_there(oid)):
             return None
         try:
@@ -237,9 +250,10 @@ class Compaction:
             self._objects.close()
 
     def _loose_commits(self) -> tuple[deque[str], set[str]]:
-        """Return the loose commits, oldest first, and what the newest is made of: it stays loose unless all is packed.
+        """Return the loose commits to pack, oldest first, and the ids of the newest ones' objects, which stay loose.
 
-        So a fresh process writes on top of it without looking into a pack.
+        A fresh process then writes on top of these without opening a pack. With `whole` they are packed too. Fills
+        `_folders`.
         """
         head, refs = self._refs.head().commit, self._refs.all()
         newest = {commit for commit in (head, refs.get(KEEP)) if commit}
@@ -256,7 +270,10 @@ class Compaction:
     # What a crash left
 
     def _clear_up(self) -> None:
-        """Give a pack that was almost done its place in the note; remove what was not, and what was replaced."""
+        """Finish or undo the compaction that a crash interrupted; remove the pack that ours replaced.
+
+        A pack with an index was complete: its note takes effect. One without an index nobody has used: it goes.
+        """
         for file in self._packs.glob(f"tmp_*_{TEMPORARY}*"):
             fs.unlink(file)
         coming = Ours.read(self._coming_note)
@@ -282,6 +299,7 @@ class Compaction:
         return False
 
     def _take_over(self) -> None:
+        """Make the new pack ours: its note replaces the old one, once the pack's name is durable."""
         fs.sync_folder(self._packs)
         fs.rename(self._coming_note, self._note)
         fs.sync_folder(self._private)
@@ -307,7 +325,10 @@ class Compaction:
         return self._packs / f"{name}.{ending}"
 
     def _remove_duplicates(self, staying: set[str]) -> Packed | None:
-        """Remove what lies loose and is in our pack: a crash came before that was done, or a power cut undid it."""
+        """Remove loose objects that our pack has, after reading them back from it; return what that freed.
+
+        A crash came before that was done, or a power cut undid it. None if there was nothing to remove.
+        """
         ours = Ours.read(self._note)
         if ours is None or not self._is_there(ours.pack):
             return None
@@ -327,7 +348,10 @@ class Compaction:
     # One pack
 
     def _round(self, commits: deque[str], staying: set[str], already: int) -> Packed | None:
-        """Pack the first of `commits`, which are taken away from it; None when there was nothing to do about them."""
+        """Pack the oldest of `commits`, about 24 MB, and take them off the queue; None if nothing of them was packed.
+
+        `already` is how many objects were packed before, for `progress`.
+        """
         filling, ours = self._growing()
         size, packed = filling.growing.size, len(filling.growing)
         oids: list[str] = []
@@ -345,7 +369,7 @@ class Compaction:
         return Packed(len(oids), freed + size, filling.growing.size)
 
     def _growing(self) -> tuple[Filling, Ours | None]:
-        """Return our pack to go on with; an empty one where there is none, or none that can be used."""
+        """Return a copy of our pack, to be filled further, with its note; an empty one and None if it cannot grow."""
         ours = Ours.read(self._note)
         if ours and self._can_grow(ours.pack):
             growing = Growing()
@@ -362,9 +386,10 @@ class Compaction:
         return file.exists() and file.stat().st_size < LARGEST
 
     def _take(self, commit: str, filling: Filling) -> list[str]:
-        """Put what is loose of a commit into the pack; return the objects. Nothing of a damaged one.
+        """Put the loose objects that a commit brought into the pack; return their ids, none for a damaged commit.
 
-        What a newer commit has too, and so stays loose, is put in as well: nobody would find it later.
+        Objects that the newest commits still use go in too, though their files stay: no later compaction would find
+        them, as it looks only at what each loose commit brought.
         """
         try:
             pieces = [piece for piece in self._reach.pieces(commit) if self._is_for_pack(piece)]
@@ -375,9 +400,9 @@ class Compaction:
         return [piece.oid for piece in pieces]
 
     def _bases(self, filling: Filling) -> list[str]:
-        """Put folders of the newest commits, which stay loose, into a new pack that has none yet; which.
+        """Put the newest commits' folders into a new pack, for paths without a chain; return the ids of those it has.
 
-        All that comes later is a delta to them. Whole, they are read as fast from there.
+        Later versions become deltas to them. Their files stay loose.
         """
         pieces = [piece for piece in self._folders if piece.path not in filling.chains]
         for piece in pieces:
@@ -390,6 +415,10 @@ class Compaction:
         return size is not None and (size < TOO_LARGE or not piece.is_file)
 
     def _publish(self, filling: Filling, ours: Ours | None, oids: list[str]) -> str:
+        """Write the pack, read `oids` back from the disk, and make it ours; return its name.
+
+        After a crash `_clear_up` goes by the order: the coming note, the pack's name, its index's name, the note.
+        """
         name, data, index = filling.growing.finish()
         with written_aside(self._packs, data, index) as (new, new_index):
             check_pack(new, new_index, oids)
@@ -400,7 +429,10 @@ class Compaction:
         return name
 
     def _remove(self, oids: list[str], name: str) -> None:
-        """Remove what is in the pack, the oldest first: what is left when that is interrupted is found again."""
+        """Remove the loose files of objects that the pack `name` has, oldest first.
+
+        After an interruption `_remove_duplicates` finds the rest.
+        """
         for oid in dict.fromkeys(oids):
             if not self._is_there(name):
                 return  # somebody's `git repack` was quicker: it has packed all of this, and removed ours

@@ -36,10 +36,11 @@ _HALF = 0xFFFFFFFF
 
 
 class Settled(NamedTuple):
-    """What a path of the index should say: mode and id of `item` (None: the path goes), and the file's stamp when
-    that is known to belong to it; without one Git looks at the file itself.
+    """The row that a path of the index is to get: mode and id of `item` (None: no row), and the `stamp` of the file
+    if that is known to hold this blob; without one Git reads the file itself.
 
-    `is_left`: the disk has something else, which Git is to overlook: whatever the person commits, the item stays.
+    `is_left`: the file on the disk differs, and Git is to ignore that (`--assume-unchanged`): whatever the person
+    commits, the item stays.
     """
 
     item: Item | None
@@ -48,11 +49,11 @@ class Settled(NamedTuple):
 
     @classmethod
     def file(cls, blob: str | None, stamp: Stamp | None = None) -> "Settled":
-        """Return what a path says of a plain file; None for no file."""
+        """Return the row for a plain file with this blob; with None, that of no file."""
         return cls((REGULAR, blob) if blob else None, stamp)
 
     def keeps(self, item: Item, flags: int) -> bool:
-        """Return whether a row that is there stays: one that is left, and would only lose its mark."""
+        """Return whether the index's own row stays as it is: it has this item, and a new row would only lose `LEFT`."""
         return bool(flags & LEFT) and self.item == item and self.stamp is None
 
 
@@ -65,20 +66,28 @@ class UnknownIndex(Exception):
 
 
 class Index:
-    """`.git/index`. Paths that wait to be settled are remembered in a file, whatever comes between."""
+    """`.git/index`. To settle a path is to give its row what the head has.
+
+    Paths that could not be settled yet are remembered in a file (`state.INDEX_BEHIND`) across crashes.
+    """
 
     def __init__(self, parts: Parts, head: Callable[[], Mapping[str, Item]]) -> None:
-        """`head` returns all that is at the head."""
+        """`head` returns mode and id of every path at the head."""
         self._root, self._file = parts.root, parts.git / "index"
         self._behind = parts.private / state.INDEX_BEHIND
         self._refs, self._branch, self._head = parts.refs, parts.branch, head
-        #: The checksum that the file ended in as it was written last, and its rows.
+        #: The rows that we wrote last, and the checksum in which that file ends: if it still does, it is not parsed.
         self._written: tuple[bytes, IndexRows] | None = None
-        #: Whether the index was last found in a form that we do not write: Git takes what was written for its removal.
+        #: Whether the index was last found in a form that we do not write. It then lacks what we commit, and to Git the
+        #: person has staged the removal of that.
         self.is_foreign = False
 
     def settle(self, paths: Mapping[str, Settled]) -> None:
-        """Make the index agree with the head about `paths`, and about those a crash left unsettled."""
+        """Settle `paths`, and those that are remembered as unsettled.
+
+        During a rebase or merge of the person, or if the index is locked or in a form that we do not write, only
+        remember them: a later call does it.
+        """
         if not paths and not self._is_behind():
             return
         if self._branch.in_progress():
@@ -87,15 +96,19 @@ class Index:
             self._settle(paths)
 
     def settle_first(self, paths: Mapping[str, Settled]) -> None:
-        """Make the index agree about `paths` before the branch moves; Busy where it cannot now.
+        """Settle `paths` before the branch moves, so that a commit of the person in between does not revert them.
 
-        So a person who commits in between takes nothing back.
+        Raises:
+            Busy: a rebase or merge is under way, or the index is locked or in a form that we do not write.
         """
         if paths and (self._branch.in_progress() or not self._settle(paths)):
             raise Busy(f"Git's index of {self._root} is locked, or of a form that crabmem does not write: try again")
 
     def _settle(self, paths: Mapping[str, Settled]) -> bool:
-        """Write `paths` into the index; return whether it has them now."""
+        """Write `paths`, and the remembered ones as the head has them, into the index; return whether that worked.
+
+        If it did not, remember `paths`, and set `is_foreign` if the form of the index is the reason.
+        """
         late = self._late()
         files = self._head() if set(late) - paths.keys() else {}
         wanted = {**{path: Settled(files.get(path)) for path in late}, **paths}
@@ -112,7 +125,7 @@ class Index:
         return True
 
     def expect(self, paths: Iterable[str]) -> None:
-        """Remember that `paths` have changed, and are not settled yet."""
+        """Remember that `paths` are to be settled. Not durable: after a power cut the redo log tells them."""
         if late := to_bytes("\n".join(dict.fromkeys([*self._late(), *paths]))):
             fs.hint(self._behind, late)
 
@@ -161,7 +174,7 @@ class Index:
             raise Busy(f"Git's index of {self._root} is in a merge, or of a form that crabmem does not read") from None
 
     def left(self) -> dict[str, Item]:
-        """Return what the index has of the paths that it is told to overlook on the disk."""
+        """Return mode and id of the paths with the mark `LEFT`; none if the index cannot be read."""
         try:
             rows = self.items(only_left=True) or {}
         except (UnknownIndex, OSError):
@@ -176,6 +189,7 @@ class Index:
         return False
 
     def _with(self, paths: Mapping[str, Settled]) -> bytes:
+        """Return the bytes of the index with `paths` settled; remember its rows as those that are written last."""
         wanted = {to_bytes(path): settled for path, settled in paths.items()}
         try:
             rows = self._rows().settled(wanted)
@@ -198,6 +212,7 @@ class Index:
             raise OddIndex from None
 
     def _checksum(self) -> bytes:
+        """Return the last bytes of the file, which tell whether it is the one we wrote; b"" if it cannot be read."""
         try:
             handle = regular.opened(os.fspath(self._file))
             with os.fdopen(handle, "rb") as file:
@@ -221,7 +236,7 @@ class IndexRows:
         """Return the rows with `paths` settled.
 
         Raises:
-            OddIndex: a file would stand where there is a folder, or the reverse.
+            OddIndex: a path would be a file and also a folder of others.
         """
         keys, pieces = self._keys.copy(), self._pieces.copy()
         for key, wanted in paths.items():
@@ -266,6 +281,10 @@ def parse_index(data: bytes) -> IndexRows:
 
 
 def _parsed_rows(data: bytes, count: int) -> IndexRows:
+    """Cut the bytes of a plain index into rows; OddIndex if a row, or something behind them, is not of the plain form.
+
+    A row is padded with 1 to 8 zero bytes to a multiple of 8.
+    """
     keys, pieces, at, fixed = [], [], _HEADER.size, _FIXED.size
     for _ in range(count):
         flags = data[at + fixed - 2] << 8 | data[at + fixed - 1]
@@ -322,7 +341,9 @@ def _row(key: bytes, item: Item, stamp: Stamp | None, is_left: bool) -> bytes:
 
 
 def numbers(stamp: Stamp | None, mode: int) -> tuple[int, ...]:
-    """Return what Git compares with a file's status; without a stamp, numbers that fit no file."""
+    """Return the ten numbers of a row, by which Git sees that a file is unchanged; zeros without a stamp, so that it
+    reads the file. Each is cut to 32 bits, as Git does.
+    """
     if stamp is None:
         return (0, 0, 0, 0, 0, 0, mode, 0, 0, 0)
     times = (*divmod(stamp.changed_ns, 1_000_000_000), *divmod(stamp.modified_ns, 1_000_000_000))

@@ -35,10 +35,10 @@ _Entries = dict[bytes, IndexEntry | ConflictedIndexEntry]
 
 
 def settled_by_parsing(file: Path, paths: Mapping[bytes, Settled], head: Callable[[], Mapping[str, Item]]) -> bytes:
-    """Return the index in `file` with `paths` settled; one made from `head` when there is none, or it is broken.
+    """Return the bytes of the index in `file` with `paths` settled; made from `head` if there is none, or a broken one.
 
     Raises:
-        UnknownIndex: it is whole, and of a form that dulwich does not write.
+        UnknownIndex: the index is whole, and in a form that dulwich does not read.
     """
     entries, version = _read(file, head)
     _clear_way(entries, {key for key, wanted in paths.items() if wanted.item})
@@ -52,7 +52,13 @@ def settled_by_parsing(file: Path, paths: Mapping[bytes, Settled], head: Callabl
 
 
 def _read(file: Path, head: Callable[[], Mapping[str, Item]]) -> tuple[_Entries, int]:
-    """Return the entries of an index and its version; those of `head` when there is none, or it is broken."""
+    """Return the entries of an index and its version; those of `head` if there is none, or it is broken.
+
+    A broken one is renamed to `index.broken`.
+
+    Raises:
+        UnknownIndex: its checksum is right, but dulwich cannot read it.
+    """
     with suppress(FileNotFoundError):
         data = fs.read(file, limit=fs.LARGE)[0]
         try:
@@ -65,7 +71,7 @@ def _read(file: Path, head: Callable[[], Mapping[str, Item]]) -> tuple[_Entries,
 
 
 def _clear_way(entries: _Entries, keys: set[bytes]) -> None:
-    """Take out what cannot stand beside `keys`: a file whose name a folder now has, and the reverse."""
+    """Remove entries that the files `keys` exclude: a file at a folder of theirs, and files below one of them."""
     for folder in _folders(keys) & entries.keys():
         del entries[folder]
     files_now = keys & _folders(entries)
@@ -87,7 +93,7 @@ def _parsed(data: bytes) -> tuple[_Entries, int]:
     """Return the entries in the bytes of an index, and its version.
 
     Raises:
-        UnknownIndex: it has an extension that a reader has to know, and dulwich does not.
+        UnknownIndex: the index has an extension that a reader must understand, and dulwich does not.
         Exception: one of `_BROKEN`.
     """
     reader = IndexChecksumReader(io.BytesIO(data))
@@ -117,10 +123,10 @@ def _entry(wanted: Settled) -> IndexEntry:
 
 
 def entries(file: Path) -> dict[bytes, tuple[int, str, int]] | None:
-    """Return mode, blob and flags of every path in an index; None where there is none.
+    """Return mode, blob and flags of every path in an index; None if there is no index.
 
     Raises:
-        UnknownIndex: it is of a form that dulwich does not read, or in the middle of a merge.
+        UnknownIndex: the index is in a form that dulwich does not read, or has the stages of a merge.
     """
     if not file.exists():
         return None
@@ -128,9 +134,12 @@ def entries(file: Path) -> dict[bytes, tuple[int, str, int]] | None:
 
 
 def renamed(file: Path, change: Callable[[bytes, str], tuple[bytes, str] | None]) -> bytes | None:
-    """Return the bytes of an index with what `change` makes of each path and blob; None where there is no index.
+    """Return the bytes of an index with the rows that `change` makes of each path and blob; None if there is no index.
 
-    `change` returns the new path and blob, or None for a row that goes.
+    `change` returns the new path and blob, or None to drop the row. A row with a new blob loses its stamp.
+
+    Raises:
+        UnknownIndex: as `entries`.
     """
     if not file.exists():
         return None
@@ -146,7 +155,7 @@ def renamed(file: Path, change: Callable[[bytes, str], tuple[bytes, str] | None]
 
 
 def _unmerged(file: Path) -> tuple[dict[bytes, IndexEntry], int]:
-    """Return the entries of an index that is not in the middle of a merge, and its version."""
+    """Return the entries of an index and its version; UnknownIndex if it is unreadable, or a merge is under way."""
     try:
         entries, version = _parsed(fs.read(file, limit=fs.LARGE)[0])
     except _BROKEN:

@@ -39,13 +39,13 @@ class Keep:
         return self.readable(KEEP)
 
     def lost(self) -> str | None:
-        """Return what there is to say about a reference of ours that names no commit; None when all is well."""
+        """Return a report if `refs/crabmem/keep` is there and names no readable commit; else None."""
         if self.tip() or not self._refs.holds(KEEP):
             return None
         return f"{KEEP} could not be read and begins anew with the next commit"
 
     def advance(self, commit: str) -> None:
-        """Set the reference to `commit`; what it reached and `commit` does not keeps a reference of its own.
+        """Set `refs/crabmem/keep` to `commit`; if that does not descend from the old one, keep that below `kept/`.
 
         Raises:
             Busy: somebody else moves it again and again.

@@ -19,10 +19,10 @@ from .parts import Parts
 from .redo import Batch, Move
 from .refs import MAIN, is_ref
 
-#: Newest batches whose objects are looked for, in case a prune took what was not reached yet, at the first write of a
-#: process, and whenever the log is begun anew; in between each write looks for those of the one before it.
+#: Newest batches whose objects are looked for, as a `git prune` may have deleted what was not reached yet: at the first
+#: write of a process, and whenever the log is begun anew. In between, each write checks the newest batch alone.
 _BATCHES_LOOKED_FOR = 25
-#: Bytes of a log that the next write begins anew, if nobody did so before.
+#: Bytes of a log at which the next write begins it anew, if `harden_beside` did not do so before.
 FULL = 2_000_000
 # Bytes that are made of a log that somebody else began, at most.
 _MOST_MADE = 30_000_000
@@ -42,7 +42,7 @@ class Mending:
         self._has_looked = False
 
     def clear_leftovers(self) -> str | None:
-        """Take away what a crash left locked or half made; return a report of a purge."""
+        """Remove locks and half-made files that a crash left; return the report of an interrupted purge, else None."""
         report = repository.clear_purge(self._root)
         repository.clear_unfinished(self._root)
         repository.clear_incoming(self._private)
@@ -51,7 +51,14 @@ class Mending:
         return report
 
     def mend(self) -> str | None:
-        """Make the head readable again; return what was done, None for nothing. DamagedHistory when that fails."""
+        """Repair what a crash, a power cut or a `git prune` took; return a report, None if nothing was wrong.
+
+        After a power cut do the redo log's writes again; else check that the newest objects are there. Then make the
+        head readable.
+
+        Raises:
+            DamagedHistory: no readable commit is left.
+        """
         restored, replayed = 0, None
         if not self._redo.is_of_now():
             replayed = self._replay()
@@ -65,7 +72,10 @@ class Mending:
         return done or (f"{restored} objects that were missing were put back" if restored else None)
 
     def _replay(self) -> str | None:
-        """Do again what a power cut took; return what was done, None for nothing."""
+        """Do the writes of the redo log again after a power cut: objects, references, index. Then begin the log anew.
+
+        Return a report; None if nothing was lost.
+        """
         moves = self._redo.moves()
         restored = self._make_again(self._redo.batches(), is_read=True)
         moved = [ref for ref in {move.ref for move in moves} - {KEEP} if self._move_on(ref, moves)]
@@ -86,9 +96,10 @@ class Mending:
         return self._objects.restore(batches, is_read, math.inf if self._redo.is_ours() else _MOST_MADE)
 
     def _move_on(self, ref: str, moves: Sequence[Move]) -> bool:
-        """Move a reference to the newest commit that it was moved to, where a power cut undid that; whether it did.
+        """Set a reference to the newest logged commit if a power cut undid that move; return whether it had to be set.
 
-        `moves` are the newest first. Where the person took it back, which the reference's log says, it stays.
+        `moves` are newest first. The reference stays if it names a commit that we never moved it to, or if its own log
+        shows that the person moved it back.
         """
         ours = [move for move in moves if move.ref == ref]
         last = next((move.commit for move in ours if self._trees.is_readable(move.commit)), None)
@@ -104,7 +115,7 @@ class Mending:
             return False
         noted = [*self._refs.last_noted(ref)]
         if now is None and (ours[-1].old is not None or not (last in noted or self._refs.head().ref == ref)):
-            return False  # Git takes the log of a branch along when somebody renames it, and removes it with the branch
+            return False  # the person renamed or deleted the branch: Git moved, or removed, its log too
         if noted[:1] == [now] and last in noted:
             return False
         self._refs.restore(ref, last)
@@ -112,11 +123,10 @@ class Mending:
 
     @fs.durability(True)
     def harden(self) -> None:
-        """Wait until all that the redo log has is on the disk by itself, and begin it anew.
+        """Make everything in the redo log durable without it, and begin it anew; after a power cut, `_replay` first.
 
-        The newest objects stay in it: a prune that looked before they were reached may yet take them. What one took is
-        put back first, as nothing else knows it afterwards. Only after what a power cut took was done
-        again.
+        Objects that a prune took are put back first: nothing else knows them afterwards. The newest objects stay in the
+        log: a prune that listed objects before these were reached may still delete them.
         """
         self._make_again(self._redo.batches(), is_read=False)
         self._sync_logged()
@@ -134,12 +144,12 @@ class Mending:
 
     @fs.durability(True)
     def harden_beside(self) -> None:
-        """Do what `harden` does, beside writers: they wait only for what was written meanwhile.
+        """Do what `harden` does without the writer's lock, as far as possible: most is made durable before it is taken.
 
-        Not while `git gc` runs: what it found unreached a moment ago it still takes away.
+        Nothing is begun anew while `git gc` runs: it may still delete objects that it found unreachable a moment ago.
 
         Raises:
-            Busy: they let nobody in between.
+            Busy: writers held the lock for too long.
         """
         if self._redo.moves() and self._redo.is_of_now():
             self._sync_logged()
@@ -151,7 +161,7 @@ class Mending:
         self._objects.sync(each.oid for batch in self._redo.batches() for each in batch.patches)
 
     def has_left_purge(self) -> bool:
-        """Return whether a purge left something which was interrupted, beside nothing that somebody else began."""
+        """Return whether an interrupted purge left something to clear up, and no other user began the redo log."""
         if not os.path.lexists(self._git):
             return repository.is_beside(self._root)
         is_foreign = os.path.lexists(self._private / state.REDO) and not self._redo.is_ours()
@@ -184,7 +194,7 @@ class Mending:
         )
 
     def _repaired_head(self) -> str:
-        """Return what HEAD names; where that cannot be read it is pointed at the main branch again."""
+        """Return the reference in HEAD; if HEAD is missing or malformed, point it at the main branch first."""
         file = self._git / "HEAD"
         text = fs.read(file)[0] if file.is_file() and not file.is_symlink() else b""
         ref = text.decode("ascii", "replace").removeprefix("ref: ").strip()

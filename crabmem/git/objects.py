@@ -59,7 +59,10 @@ _LEAST_AHEAD, _LARGEST_AHEAD = 50, 16_000_000
 
 
 class _Fresh(NamedTuple):
-    """An object that was put: its kind, its bytes, and id and bytes of one like it."""
+    """An object that was put and is not stored yet.
+
+    `base` is the id and bytes of a similar object: the redo log keeps only the difference to that.
+    """
 
     kind: str
     data: bytes
@@ -80,10 +83,10 @@ class Objects:
         self._temporary = temporary or folder
         self._redo = Redo(folder / "none") if redo is None else redo  # a log that is never there
         self._guard = Guard()
-        #: What this write has put, and the ids that are in the log or on the disk.
+        #: The objects that this write has put, by id; and the ids that are known to be in the redo log or on the disk.
         self._fresh: dict[str, _Fresh] = {}
         self._safe: set[str] = set()
-        #: Bytes of each object that was stored since `written` was asked.
+        #: The file size of each object that was stored since `written` was called last.
         self._sizes: list[int] = []
         #: The headers of commits that were read.
         self._headers: dict[str, Header] = {}
@@ -101,7 +104,7 @@ class Objects:
             from .store import Disk
 
         store = Disk(str(self._folder))
-        # Who never closes a memory is not to read dulwich's complaints when the interpreter ends.
+        # Without this dulwich warns about an open store at the end of every process that never closes its memory.
         weakref.finalize(self, store.close)
         return store
 
@@ -130,7 +133,7 @@ class Objects:
         return bounded(oid, *found)
 
     def _loose(self, oid: str) -> tuple[str, bytes] | None:
-        """Return an object that is no pack's; None when it is not there, or not what its name says."""
+        """Return kind and bytes of an object from its own file; None when there is none, or it is damaged."""
         try:
             kind, data = _unpacked(fs.read(self._file(oid), limit=LARGEST)[0])
         except (OSError, ValueError, zlib.error):
@@ -138,7 +141,7 @@ class Objects:
         return (kind, data) if oid_of(kind, data) == oid else None
 
     def _from_pack(self, oid: str) -> tuple[str, bytes] | None:
-        """Return an object as a pack has it; None where there is none. It is not compared with its name."""
+        """Return kind and bytes of an object as dulwich reads it; None when it cannot. The caller compares the id."""
         try:
             with self._reading(oid):
                 number, data = self._store.get_raw(_oid(oid))
@@ -147,12 +150,14 @@ class Objects:
         return KINDS[number], data
 
     def _logged(self, oid: str) -> tuple[str, bytes] | None:
-        """Return an object that a power cut, or somebody's `git prune`, took, made again from the log."""
+        """Return an object that a power cut or a `git prune` took, made again from the redo log; None if not logged."""
         found = self._redo.patch(oid)
         return self._made(found) if found else None
 
     def _made(self, patch: Patch) -> tuple[str, bytes] | None:
-        """Return kind and bytes of an object in the log; None where what it stands on cannot be read."""
+        """Return kind and bytes of the object that a logged patch makes; None if its base cannot be read, or the result
+        has another id.
+        """
         try:
             data = patch.whole(self.raw(patch.base)[1] if patch.base else b"")
         except (DamagedHistory, ValueError, RecursionError):
@@ -160,7 +165,10 @@ class Objects:
         return (patch.kind, data) if oid_of(patch.kind, data) == patch.oid else None
 
     def _is_stored(self, oid: str) -> bool:
-        """Return whether Git itself finds the object, whole, and nothing to complain of in its place."""
+        """Return whether Git itself can read the object: `raw` would also make it from the redo log, which Git cannot.
+
+        A damaged file of its own counts as not stored, even if a pack has the object, so that `restore` replaces it.
+        """
         if self._loose(oid):
             return True
         if self._signature(oid):  # a file that is cut short, whatever a pack has
@@ -169,7 +177,7 @@ class Objects:
         return found is not None and oid_of(*found) == oid
 
     def header(self, oid: str) -> Header:
-        """Return the header of the commit called `oid`; DamagedHistory when it is none."""
+        """Return the header of the commit `oid`, which is cached; DamagedHistory when `oid` is no readable commit."""
         found = self._headers.get(oid)
         if found is None:
             if len(self._headers) >= _MOST_HEADERS:
@@ -185,7 +193,7 @@ class Objects:
             raise DamagedHistory(f"object {oid} of the history is no commit") from None
 
     def is_unchanged(self, oid: str) -> bool:
-        """Return whether the object is a file that was found whole and has not changed since."""
+        """Return whether the object has a file of its own that is whole; it is read again only if the file changed."""
         seen = self._signature(oid)
         if seen is None or (self._whole.get(oid) != seen and not self._loose(oid)):
             return False
@@ -211,14 +219,14 @@ class Objects:
         return True
 
     def is_there(self, oid: str) -> bool:
-        """Return whether the object has its name, or is in a pack; a look that does not read it."""
+        """Return whether the object has a file that is not empty, or a place in a pack. It is not read."""
         return not self.absent([oid])
 
     def verified(self, oid: str) -> tuple[str, bytes]:
-        """Return kind and bytes of an object, compared with its name, and its form with Git's rules.
+        """Return kind and bytes of an object, after checking its id and, as `git fsck` does, its form.
 
         Raises:
-            DamagedHistory: it is missing, broken or another.
+            DamagedHistory: the object is missing or malformed, or its bytes have another id.
         """
         with self._reading(oid):
             number, data = self._store.get_raw(_oid(oid))
@@ -230,7 +238,11 @@ class Objects:
 
     @staticmethod
     def check_form(kind: str, data: bytes) -> None:
-        """Compare an object with Git's rules; one of `form_errors` for one that breaks them."""
+        """Check the form of an object as `git fsck` does.
+
+        Raises:
+            Exception: one of `form_errors`, for an object that breaks Git's rules.
+        """
         if kind == "commit" and _PLAIN_COMMIT.match(data):
             return
         from dulwich.objects import ShaFile
@@ -277,7 +289,8 @@ class Objects:
     def tree(self, tree: str, is_compared: bool) -> bytes:
         """Return the bytes of a tree.
 
-        What lies in a pack is only compared with its name if it `is_compared`: that costs more than reading it.
+        With `is_compared`, check the id of a tree from a pack too, which costs more than reading it. A loose one is
+        always checked.
         """
         found = None if is_compared else self._loose(tree) or self._from_pack(tree)
         kind, data = bounded(tree, *(found or self.raw(tree)))
@@ -286,9 +299,10 @@ class Objects:
         return data
 
     def put(self, kind: str, data: bytes, like: tuple[str, bytes] | None = None) -> str:
-        """Take an object to be stored; return its id. It is there after `flush`. One that is now is made to look new.
+        """Take an object to be stored by the next `flush`; return its id.
 
-        `like` is one that is much like it, by id and bytes.
+        A file that the object has already is touched: `git prune` spares what is new. `like` is the id and bytes of a
+        similar object, so that the redo log need only keep the difference.
         """
         oid = oid_of(kind, data)
         if oid not in self._safe and self._signature(oid):  # `flush` looks whether it is whole
@@ -298,10 +312,11 @@ class Objects:
         return oid
 
     def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
-        """Store texts before a lock is held, in packs, so that the disk is waited for once; yield each, for progress.
+        """Store texts in packs before the writer's lock is taken; yield each of them, to show progress.
 
-        Fewer than `_LEAST_AHEAD` small ones are not stored: whoever puts them again under the lock stores them. To be
-        run to its end.
+        A pack needs one wait for the disk instead of one for each text. The last texts are stored only when the
+        generator is run to its end. If these are few and small, they are not stored at all: the write that puts them
+        under the lock does it.
         """
         growing = Growing()
         for data in blobs:
@@ -316,9 +331,9 @@ class Objects:
             self._publish(growing)
 
     def store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
-        """Store objects by themselves, kind and bytes by id. Only under the writer's lock, or where none is.
+        """Store objects durably, each as a file of its own; `objects` has kind and bytes by id.
 
-        Whoever holds it clears away what others have half written.
+        Only under the writer's lock, or in a store that has none: its holder deletes the half-written files of others.
         """
         self._store_all({oid: _Fresh(*each, None) for oid, each in objects.items()}, waits=True)
         self.sync(objects)
@@ -328,7 +343,11 @@ class Objects:
         self._safe.update(growing.ids())
 
     def _write(self, oid: str, kind: str, data: bytes, waits: bool = False) -> None:
-        """Store an object by itself, over whatever has its name; `waits` for the disk, if the settings say so."""
+        """Store an object as a file of its own, in place of whatever file has its name.
+
+        Without `waits` it is not made durable: the redo log has it. With `waits` it is, unless an outer
+        `fs.durability` turns that off.
+        """
         stored, temporary = _packed(kind, data), self._temporary / f"{_TEMPORARY}{os.urandom(8).hex()}"
         with nullcontext() if waits else fs.durability(False):
             fs.create(temporary, stored, 0o444)
@@ -348,7 +367,7 @@ class Objects:
         return self._folder / f"{oid[:2]}/{oid[2:]}"
 
     def _signature(self, oid: str) -> tuple[int, ...] | None:
-        """Return size, time and number of the object's file, by which a change is seen; None when there is none."""
+        """Return size, time and inode of the object's own file, to notice that it changed; None when it has no file."""
         try:
             status = os.lstat(f"{self._folder}/{oid[:2]}/{oid[2:]}")
         except FileNotFoundError:
@@ -356,7 +375,7 @@ class Objects:
         return status.st_size, status.st_mtime_ns, status.st_ino
 
     def all_ids(self) -> set[str]:
-        """Return every object, loose or in a pack, whether anything reaches it or not."""
+        """Return the ids of all objects, loose and packed, reachable or not."""
         with self._reading("ids"):
             self._store.close()  # so that it looks through the folder again
             return {oid.decode() for oid in self._store}
@@ -376,13 +395,15 @@ class Objects:
         return sum(sizes), len(sizes)
 
     def begin(self) -> None:
-        """Forget what a write put that then failed: a purge or a prune may have taken it, and nothing refers to it."""
+        """Forget the objects that a failed write has put: nothing refers to them, and a purge may have removed them."""
         self._fresh.clear()
 
     def flush(self, move: Move | None = None) -> None:
-        """Store all that was put, and `move` with it: from here on it can be made again. What refers to it comes after.
+        """Store all objects that were put; log `move`, the commit that they belong to. Only then may a reference move.
 
-        Nothing gets its name before it is in the log: a power cut would leave it empty, and nobody knew what it was.
+        Log first, then create the object files: these are not waited for, so that a power cut may leave them empty, and
+        the log is the only copy. What is too large for the log is made durable itself: many objects as a pack, few as
+        files.
         """
         safe = self._safe & self._fresh.keys()
         safe -= self.absent(safe)  # a prune may have taken it since
@@ -401,7 +422,7 @@ class Objects:
         self._safe |= new.keys()
 
     def _store_as_pack(self, new: Mapping[str, _Fresh]) -> None:
-        """Store many objects so that the disk is waited for a few times, and not twice for each of them."""
+        """Store objects durably as one pack: as files, each would need two waits for the disk."""
         growing, absent = Growing(), self.absent(new)
         for oid, fresh in new.items():
             if oid in absent:
@@ -416,7 +437,7 @@ class Objects:
                 self._write(oid, fresh.kind, fresh.data, waits)
 
     def put_back(self) -> None:
-        """Put back what somebody's `git prune` removed since it was put, and forget what was put."""
+        """Write again what somebody's `git prune` removed since `flush`; then forget what this write has put."""
         for oid, fresh in self._fresh.items():
             if not self.is_there(oid):
                 self._write(oid, fresh.kind, fresh.data)
@@ -424,10 +445,10 @@ class Objects:
         self._safe.clear()
 
     def restore(self, batches: Iterable[Batch], is_read: bool, most: float = math.inf) -> int:
-        """Make again what is missing of what was stored; return how many objects.
+        """Write again the objects of log batches that are missing; return how many were written.
 
-        With `is_read` each is read, as a power cut leaves files that are cut short. Only so many bytes are made: in a
-        stranger's log, a few bytes each can stand for as much as an object may have.
+        With `is_read`, read each object to see whether it is whole: a power cut leaves files that are cut short. Stop
+        after about `most` bytes: in a stranger's log a few bytes can stand for an object of 64 MB.
         """
         patches = {each.oid: each for batch in batches for each in batch.patches}
         missing = {oid for oid in patches if not self._is_stored(oid)} if is_read else self.absent(patches)
@@ -443,16 +464,16 @@ class Objects:
         return count
 
     def absent(self, oids: Iterable[str]) -> set[str]:
-        """Return those of some objects that have neither a file with something in it nor a place in a pack."""
+        """Return which of `oids` are not stored: no place in a pack, and no file, or an empty one."""
         found = set(oids)
-        # Of thousands that come into a fresh clone none has a file of its own: one look tells.
+        # Into a fresh clone thousands come, and none has a file: listing the folders once replaces a look for each.
         folders = {*os.listdir(self._folder)} if len(found) > _LISTED_FIRST else None
         maybe = found if folders is None else {oid for oid in found if oid[:2] in folders}
         found -= {oid for oid in maybe if (seen := self._signature(oid)) and seen[0]}
         return found - packed_among(self._folder, found) if found else found
 
     def sync(self, oids: Iterable[str]) -> None:
-        """Wait until objects are on the disk; one that is in a pack is, and one that was pruned need not be."""
+        """Make the files of objects durable. Objects without a file are skipped: they are in a pack, or were pruned."""
         folders = set[Path]()
         for oid in oids:
             with suppress(FileNotFoundError):
@@ -471,7 +492,11 @@ class Objects:
 
     @contextmanager
     def _reading(self, what: str) -> Iterator[None]:
-        """Read through dulwich, one thread at a time, whose cache of open packs is not made for more."""
+        """Let one thread at a time read through dulwich, whose cache of open packs is not thread-safe.
+
+        Raises:
+            DamagedHistory: dulwich could not read the object `what`; DeniedHistory where the system refused its file.
+        """
         with self._guard:
             before = sys.exception()
             try:
@@ -481,6 +506,7 @@ class Objects:
                 raise self._unread(what) from None
 
     def _unread(self, what: str) -> DamagedHistory:
+        """Return the error for an object that cannot be read: DeniedHistory if the system refuses its file."""
         try:
             os.close(regular.opened(os.fspath(self._file(what))))
         except PermissionError as error:
@@ -491,15 +517,15 @@ class Objects:
 
 
 def denied(error: PermissionError) -> DeniedHistory:
-    """Return what a reader is told whom the system refuses a file of the repository."""
+    """Return the error for a file of the repository that the system does not let this user read."""
     return DeniedHistory(f"the history cannot be read: {fs.reason(error)}")
 
 
 def _clear_frames(error: BaseException | None, before: BaseException | None) -> None:
-    """Let go of what dulwich's frames hold: they keep views of a pack, and with them its mapping, as long as the error.
+    """Clear the frames of an error from dulwich: their local variables keep a pack mapped as long as the error lives.
 
-    The error lasts: it stays the context of the one that we raise, and in a cycle with its frames since Python 3.12.
-    `before` is what the caller was handling already, which is none of ours.
+    It lives on as the `__context__` of the error that we raise, and since Python 3.12 in a cycle with its frames.
+    `before` is the error that the caller was handling already, whose frames are not ours to clear.
     """
     from traceback import clear_frames  # which no reading needs that finds all whole
 
@@ -529,7 +555,11 @@ def form_errors() -> tuple[type[Exception], ...]:
 
 
 def bounded(oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
-    """Return kind and bytes of an object, if what it takes to take it apart is bounded too; else DamagedHistory."""
+    """Return `kind` and `data` if parsing them costs a bounded amount of memory; see `_LARGEST_OF`.
+
+    Raises:
+        DamagedHistory: the object, or the header of the commit, is too large.
+    """
     end = data.find(b"\n\n", 0, _LARGEST_HEADER) if kind == "commit" else 0
     if len(data) > _LARGEST_OF.get(kind, LARGEST) or (end < 0 and len(data) > _LARGEST_HEADER):
         raise DamagedHistory(f"object {oid} of the history is a {kind} of {len(data):,} bytes: it is no memory's")
@@ -557,7 +587,7 @@ def _packed(kind: str, data: bytes) -> bytes:
 
 
 def _unpacked(stored: bytes) -> tuple[str, bytes]:
-    """Return kind and bytes of an object stored by itself; ValueError or zlib.error for none, or one too large."""
+    """Return kind and bytes from the file of a loose object; ValueError or zlib.error if malformed or too large."""
     inflating = zlib.decompressobj()
     plain = inflating.decompress(stored, LARGEST)  # a few bytes can stand for gigabytes
     found = _KIND.match(plain)
@@ -571,7 +601,7 @@ T = TypeVar("T")
 
 
 def remembered(known: dict[K, T], key: K, read: Callable[[K], T], most: int = _REMEMBERED) -> T:
-    """Return what `read` returns for `key`, and keep it with the newest of its kind."""
+    """Return the value of `key` in the cache `known`, which holds `most`; if it is missing, add what `read` returns."""
     found = known.get(key)
     if found is None:
         found = read(key)
@@ -580,7 +610,7 @@ def remembered(known: dict[K, T], key: K, read: Callable[[K], T], most: int = _R
 
 
 def remember(known: dict[K, T], key: K, value: T, most: int = _REMEMBERED) -> None:
-    """Keep a value with the newest of its kind; what many threads do at once does no harm."""
+    """Add a value to the cache `known`, and drop the oldest beyond `most`. Threads may do so at the same time."""
     known[key] = value
     for oldest in list(known)[:-most]:  # a list: an iterator fails when another thread adds a key
         known.pop(oldest, None)

@@ -25,9 +25,9 @@ class Ownership:
         self._home: Path | None = None
 
     def holds_memory(self) -> bool:
-        """Return whether memory lives here: there is a first commit and the folder of what is ours; no project's.
+        """Return whether this repository holds a memory: it has a commit and our private folder, and is no project's.
 
-        Of a history that is damaged, or that this user may not read, whether that folder is there.
+        If the history is damaged, or this user may not read it, the private folder alone decides.
         """
         try:
             is_begun = self._past.place.exists() and os.path.isdir(self._private) and self._past.head() is not None
@@ -36,9 +36,9 @@ class Ownership:
             return os.path.isdir(self._private)
 
     def keep_out_of_projects(self, home: Path) -> None:
-        """Begin no memory below a project's repository from now on: nobody said that one is meant to be there.
+        """Let `prepare` refuse to begin a memory below a project's repository: the person has not asked for one there.
 
-        A repository in the `home` folder of the person, or above it, is no project.
+        A repository in the person's `home` folder, or above it, does not count as a project.
         """
         self._home = home
 
@@ -70,9 +70,9 @@ class Ownership:
         self._claim_caches(self._private)
 
     def _project_around(self, home: Path) -> Path | None:
-        """Return the project's repository in which a memory would begin, though it has a place of its own, or None.
+        """Return the project that encloses this folder, in which no memory should begin; None if there is none.
 
-        Agents and projects have their folders where their memory is.
+        The memories of agents and projects lie in folders that crabmem made, whatever encloses them.
         """
         if self._root.parent.name in (AGENTS, PROJECTS):
             return None
@@ -83,10 +83,10 @@ class Ownership:
         return None if fs.is_own_folder(private) and not os.path.lexists(private / state.PROJECT) else around
 
     def is_of_project(self) -> bool:
-        """Return whether the repository is a project's, on whose branch there is no memory: it has files, none is ours.
+        """Return whether the repository is a project's whose present branch has no memory: it has files, none of ours.
 
-        What a person agreed to on one branch is no word about another. Markdown in a folder `memory/` is no sign of
-        ours: a project may document its own there.
+        Each branch is looked at by itself: the person may have agreed to memory on another one. Markdown in a folder
+        `memory/` proves nothing, as a project may keep its own documents there.
         """
         is_ours = os.path.isdir(self._private) and not os.path.lexists(self._private / state.PROJECT)
         if self._is_claimed or is_ours or not self._past.place.exists():

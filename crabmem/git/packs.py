@@ -39,7 +39,7 @@ DEEPEST = 50
 _HEADER = 12
 _TRAILER = 20
 _REFERENCE, _OFFSET = 7, 6  # the kinds of deltas: with the id of their base, or the way to it
-# Bytes of objects that are kept, as the next ones may be deltas to them; and deltas that stand on one another.
+# Bytes of whole objects that `Packs` caches, as the next ones may be deltas to them; and the longest chain of deltas.
 _MOST_MADE, _LONGEST_CHAIN = 16_000_000, 5_000
 _INDEX = b"\xfftOc\0\0\0\2"
 _FANOUT = len(_INDEX)
@@ -51,7 +51,7 @@ _ROW = _ID + 4 + 4
 
 
 def packed_among(objects: Path, oids: Set[str]) -> set[str]:
-    """Return those of some objects that packs in the folder `objects` have. Indexes that cannot be read have none."""
+    """Return which of `oids` the packs in the folder `objects` have, by their indexes; unreadable ones are skipped."""
     found, missing = set[str](), {bytes.fromhex(oid) for oid in oids}
     # A pack may be replaced by a larger one while we look: the second look finds that.
     for index in (index for _ in range(2) if missing for index in (objects / "pack").glob("pack-*.idx")):
@@ -62,7 +62,7 @@ def packed_among(objects: Path, oids: Set[str]) -> set[str]:
 
 
 def _listed(index: Path, names: set[bytes]) -> set[bytes]:
-    """Return those of some ids that an index names; none where it is cut short."""
+    """Return which of the ids `names` an index lists; none if the file cannot be read, or is cut short."""
     try:
         with regular.mapped(index) as data:
             if data[:_FANOUT] != _INDEX or len(data) < _IDS + struct.unpack_from(">I", data, _IDS - 4)[0] * _ROW:
@@ -73,6 +73,7 @@ def _listed(index: Path, names: set[bytes]) -> set[bytes]:
 
 
 def _lists(data: mmap.mmap, name: bytes) -> bool:
+    """Return whether an index lists an id: a binary search in the part that its table gives for the id's first byte."""
     first = struct.unpack_from(">I", data, _FANOUT + 4 * (name[0] - 1))[0] if name[0] else 0
     last = struct.unpack_from(">I", data, _FANOUT + 4 * name[0])[0]
     at = bisect_left(range(last), name, first, key=lambda place: _name(data, place))
@@ -88,7 +89,7 @@ class BrokenPack(ValueError):
 
 
 class _Held(NamedTuple):
-    """Where an object lies: `depth` is the number of deltas below it."""
+    """Where an object lies in the pack: `crc` is that of its bytes there, `depth` the number of deltas below it."""
 
     offset: int
     crc: int
@@ -110,9 +111,10 @@ class Packs:
     def __init__(self, objects: Path, most: int) -> None:
         """`most` is how many bytes an object may have."""
         self._open, self._most = ExitStack(), most
+        #: A cache of kind and bytes of whole objects by id, and how many more bytes it may take.
         self._made: dict[str, tuple[int, bytes]] = {}
         self._room = _MOST_MADE
-        #: By id: the pack, its rows (offset, id, checksum) in their order, which of these it is, and where it ends.
+        #: By id: the pack, all its rows (offset, id, checksum) by rising offset, and the number of the object's row.
         self._places: dict[str, tuple[mmap.mmap, list[tuple[int, str, int]], int]] = {}
         for index in sorted((objects / "pack").glob("pack-*.idx")):
             with suppress(BrokenPack, OSError):
@@ -126,7 +128,7 @@ class Packs:
         self._open.close()
 
     def get(self, oid: str) -> Entry | None:
-        """Return an object as it lies in a pack; None where none has it, or not as it was written."""
+        """Return an object as it lies in a pack; None if no pack has it, or its checksum is wrong."""
         found = self._places.get(oid)
         if found is None:
             return None
@@ -152,6 +154,7 @@ class Packs:
             return None
 
     def _raw(self, oid: str) -> tuple[int, bytes] | None:
+        """Go down the chain of deltas to a whole or cached object, then apply them on the way up; cache each result."""
         from dulwich.pack import apply_delta
 
         row, name = list[tuple[str, bytes]](), oid
@@ -174,6 +177,7 @@ class Packs:
         return found
 
     def _keep(self, oid: str, found: tuple[int, bytes]) -> None:
+        """Add an object to the cache, which is emptied first when it would grow beyond `_MOST_MADE` bytes."""
         self._room -= len(found[1])
         if self._room < 0:
             self._made.clear()
@@ -182,6 +186,7 @@ class Packs:
 
 
 def _inflated(entry: Entry, most: int) -> bytes | None:
+    """Return the inflated bytes of an entry; None if it has more than `most`, or another number than it claims."""
     if entry.size > most:
         return None
     plain = zlib.decompressobj().decompress(entry.data, entry.size + 1)
@@ -189,6 +194,7 @@ def _inflated(entry: Entry, most: int) -> bytes | None:
 
 
 def _entry(data: bytes, offset: int, rows: list[tuple[int, str, int]]) -> Entry | None:
+    """Return the entry in `data`, which lies at `offset`; None for a delta to a place where no object begins."""
     kind, size, base, at = entry_head(data, 0)
     if isinstance(base, int):
         place = bisect_left(rows, (offset - base,))
@@ -197,14 +203,13 @@ def _entry(data: bytes, offset: int, rows: list[tuple[int, str, int]]) -> Entry 
 
 
 def entry_head(data: bytes | mmap.mmap, at: int) -> tuple[int, int, int | bytes | None, int]:
-    """Return what stands before an object in a pack: its kind, how many bytes it has inflated, what it is a delta to,
-    and where its bytes begin.
+    """Return the header of the entry at `at` in a pack: its kind, inflated size, delta base, and where its data begin.
 
-    That is so many bytes before it, or has that id; None for what is whole.
+    The base is the distance in bytes back to its entry (int), its id (bytes), or None for a whole object.
 
     Raises:
-        IndexError: it is cut short.
-        BrokenPack: it has a size of more digits than there are.
+        IndexError: the header is cut short.
+        BrokenPack: the size has more than 64 bits.
     """
     kind, (size, at) = data[at] >> 4 & 7, size_at(data, at, 4)
     if kind == _REFERENCE:
@@ -220,7 +225,7 @@ def entry_head(data: bytes | mmap.mmap, at: int) -> tuple[int, int, int | bytes 
 
 
 def size_at(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
-    """Return a size as Git writes it, `bits` of it in the first byte and seven in others, and where it ends.
+    """Return a size in Git's form, and where it ends: the first byte has its lowest `bits` bits, each other one seven.
 
     Raises: as `entry_head`.
     """
@@ -235,7 +240,7 @@ def size_at(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
 
 
 def size_made_by(delta: bytes) -> int:
-    """Return how many bytes a delta says that it makes, behind how many it is applied to.
+    """Return the size of a delta's result: it begins with the size of its base, and then that of its result.
 
     Raises: as `entry_head`.
     """
@@ -262,9 +267,9 @@ class Growing:
         return len(self._data)
 
     def add(self, oid: str, kind: str, data: bytes, base: tuple[str, bytes] | None) -> bool:
-        """Add an object, as a delta to `base` (id and bytes) where that is smaller; return whether it was.
+        """Add an object, as a delta to `base` (id and bytes) if that is smaller; return whether it became a delta.
 
-        With a base that is not in it, it becomes a thin pack.
+        If `base` is not in this pack, it becomes a thin pack, for a receiver that has the base.
         """
         from .delta import delta
 
@@ -277,7 +282,7 @@ class Growing:
         return True
 
     def take(self, oid: str, entry: Entry) -> None:
-        """Add an object as an entry of a pack has it; a delta to what is not in this one makes a thin pack of it."""
+        """Add an object as it lies in another pack. A delta whose base is not in this one makes it a thin pack."""
         from dulwich.object_format import SHA1
         from dulwich.pack import pack_object_header
 
@@ -313,10 +318,10 @@ class Growing:
             yield found
 
     def copy(self, pack: bytes, index: Path) -> None:
-        """Begin with the objects of an earlier pack, which stay where they are in it.
+        """Begin this pack, still empty, with a copy of an earlier one: its objects keep their offsets.
 
         Raises:
-            BrokenPack: its bytes are not those that were written, or it refers to objects outside.
+            BrokenPack: the bytes of that pack are altered, or it has deltas that name their base by id.
         """
         entries = whole_entries(pack, index)
         depths: dict[int, int] = {}
@@ -345,7 +350,7 @@ class Growing:
 
 
 def index_of(entries: Iterable[tuple[bytes, int, int]], ending: bytes) -> bytes:
-    """Return the index of a pack of less than 2 GB that ends in the checksum `ending`: id, offset and checksum each."""
+    """Return the index of a pack of less than 2 GB; `entries` are id, offset and checksum, `ending` the pack's own."""
     from dulwich.pack import write_pack_index_v2
 
     index = io.BytesIO()
@@ -355,9 +360,10 @@ def index_of(entries: Iterable[tuple[bytes, int, int]], ending: bytes) -> bytes:
 
 @contextmanager
 def written_aside(folder: Path, data: bytes | Path, index: bytes) -> Iterator[tuple[Path, Path]]:
-    """Write a pack, or move the file that it is in, and its index into the folder of packs, durably, and yield both.
+    """Put a pack and its index durably into the folder of packs, under temporary names; yield the two paths.
 
-    Their names are such that Git too takes them for what a crash left. What has not got another name within is removed.
+    `data` is the pack's bytes, or a file that is moved there. Git removes files of such names after a crash, as we do.
+    The block calls `give_name`; files that still have their temporary names afterwards are removed.
     """
     mark = f"{TEMPORARY}{os.urandom(8).hex()}"
     new, new_index = folder / f"tmp_pack_{mark}", folder / f"tmp_idx_{mark}"
@@ -377,7 +383,7 @@ def written_aside(folder: Path, data: bytes | Path, index: bytes) -> Iterator[tu
 
 
 def give_name(new: Path, new_index: Path, name: str) -> None:
-    """Give a pack that was written aside its name, and then its index: one that has no pack is an error to Git."""
+    """Give a pack from `written_aside` its name, and only then its index: Git fails on an index without a pack."""
     folder = new.parent
     fs.rename(new, folder / f"{name}.pack")
     fs.sync_folder(folder)
@@ -393,19 +399,19 @@ def publish(growing: Growing, folder: Path) -> None:
 
 
 def ids(index: Path) -> set[str]:
-    """Return the ids that an index names.
+    """Return the ids that an index lists.
 
     Raises:
-        BrokenPack: it cannot be read.
+        BrokenPack: the index is cut short or altered.
     """
     return {oid for _, oid, _ in _entries(index)}
 
 
 def whole_entries(pack: bytes, index: Path) -> list[tuple[int, str, int]]:
-    """Return offset, id and checksum of each object of a pack, in their order.
+    """Return offset, id and checksum of each object of a pack, by rising offset, after checking both files' checksums.
 
     Raises:
-        BrokenPack: it or its index is not as it was written.
+        BrokenPack: the pack or its index is cut short or altered, or they do not belong together.
     """
     entries = _entries(index, pack)
     if checksum(memoryview(pack)[:-_TRAILER]) != pack[-_TRAILER:] or pack[:_HEADER] != _head(len(entries)):
@@ -414,7 +420,10 @@ def whole_entries(pack: bytes, index: Path) -> list[tuple[int, str, int]]:
 
 
 def _entries(index: Path, pack: bytes | None = None) -> list[tuple[int, str, int]]:
-    """Return offset, id and checksum of each object that an index names, in the order of the pack, which is `pack`."""
+    """Return offset, id and checksum of each object that an index lists, by rising offset; check its own checksum.
+
+    With `pack`, the bytes of a pack, also check that the index belongs to that.
+    """
     data = fs.read(index, limit=HUGE)[0]
     count = int.from_bytes(data[_IDS - 4 : _IDS], "big")
     whole = len(data) == _IDS + 28 * count + 40 and checksum(memoryview(data)[:-_TRAILER]) == data[-_TRAILER:]
@@ -431,5 +440,5 @@ def _head(objects: int) -> bytes:
 
 
 def _is_smaller(change: bytes, data: bytes) -> bool:
-    """Return whether a delta takes less room; where that is plain, nothing is compressed to find out."""
+    """Return whether a delta, compressed, is smaller than the object; below an eighth of it, do not compress."""
     return len(change) * 8 < len(data) or len(zlib.compress(change)) < len(zlib.compress(data))

@@ -30,7 +30,7 @@ class Past:
         self._walk, self._keep = parts.walk, parts.keep
         self.changes = Changes(parts.objects, parts.trees, parts.walk)
         self._blame = Blame(parts.objects, self.changes, parts.walk)
-        #: The files of the tree that was listed last.
+        #: The id of the tree that was listed last, and its files.
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
 
     def head(self) -> str | None:
@@ -42,7 +42,7 @@ class Past:
         return self.head() if self.place.exists() else None
 
     def kept(self) -> str | None:
-        """Return the newest commit of ours, on the branch or not; None when it cannot be read."""
+        """Return the newest commit of ours, on the branch or not; None if it, or a folder of it, cannot be read."""
         tip = self._keep.tip()
         return tip if tip and self._trees.is_readable(tip) else None
 
@@ -83,10 +83,10 @@ class Past:
         accept: Callable[[Commit], bool] | None = None,
         with_paths: bool = True,
     ) -> Iterator[Commit]:
-        """Yield `start` (None: the head) and what it stands on, newest first; not `without` and what that stands on.
+        """Yield `start` (None: the head) and its ancestors, newest first, but not `without` and the ancestors of that.
 
-        Only those that touch `path`, or where that file was before it was moved there, and that `accept` takes. It is
-        given commits without their paths, which take long to find.
+        With `path`, only commits that touch that file, also where it was before it was moved. With `accept`, only those
+        for which it returns True; it is given commits without their paths, which take long to find.
         """
         head = start or self.head()
         oids = self._walk.commits(head, without) if head else iter(())
@@ -95,25 +95,28 @@ class Past:
                 yield self.commit(oid, with_paths)
 
     def owners(self, text: bytes, path: str, at: str | None = None) -> list[Commit | None]:
-        """Return the commit that each line of `text`, now the file at `path`, came with; None for new lines.
+        """Blame: for each line of `text`, return the commit that wrote it; None for lines that no commit has.
 
-        With `at`, of the file as that commit has it.
+        `text` is compared with the file at `path` in the commit `at`, or in the head.
         """
         owners = self._blame.owners(text, self._newest(path, at))
         commits = {oid: self.commit(oid) for oid in {*owners} if oid}
         return [commits[oid] if oid else None for oid in owners]
 
     def writers(self, paths: Iterable[str], at: str | None = None) -> dict[str, list[Commit]]:
-        """Return the commits that wrote the file at each path in `at` (None: the head) since it was last missing.
+        """Return, for each path, the commits that wrote its file up to `at` (None: the head), newest first.
 
-        Newest first; none for no file.
+        They go back to when the file was last created; none if `at` has no such file.
         """
         files = {path: self._newest(path, at) for path in paths}
         found = self._blame.writers(file for file in files.values() if file)
         return {path: [*map(self.commit, found[file])] if file else [] for path, file in files.items()}
 
     def last_changes(self, files: Mapping[str, str]) -> dict[str, Commit]:
-        """Return the newest commit that wrote each of `files`, blobs by path; without its paths, newest first."""
+        """Return, for each file in `files` (blobs by path), the newest commit that wrote it with this blob.
+
+        Newest commits come first; they have no paths. Files that no commit wrote so are left out.
+        """
         found = {path: oid for oid, path in self.changes.newest(self.ids(), files)}
         commits = {oid: self.changes.commit(oid, with_paths=False) for oid in {*found.values()}}
         return {path: commits[oid] for path, oid in found.items()}
@@ -151,7 +154,7 @@ class Past:
         return self._walk.commits_since(bases, [tip])
 
     def commits_between(self, base: str, tip: str) -> list[str]:
-        """Return the commits behind `base` up to `tip`, each the first parent of the next; none if not in a row."""
+        """Return the commits after `base` up to `tip`, each the first parent of the next; none if not in a row."""
         found: list[str] = []
         commit: str | None = tip
         while commit and commit != base and self.is_commit(commit):
@@ -169,7 +172,7 @@ class Past:
         return head is not None and self._walk.is_ancestor(commit, head)
 
     def has_recorded(self, note: Note, when: datetime, base: str | None) -> bool:
-        """Return whether `note` was committed at `when` or later, after the head had been `base`."""
+        """Return whether a commit since `base`, made at `when` or later, has the author and message of `note`."""
         head, since = self.head(), int(when.timestamp())
         older = set(self._walk.readable(base, since)) if base else set()
         words = (note.author.encode(), note.message.encode("utf-8", "replace"))
@@ -186,7 +189,7 @@ class Past:
     def is_of_memory(self, commit: str) -> bool:
         """Return whether the head, or a commit that was kept when the branch was rewritten, stands on `commit`."""
         head = self.head()
-        with suppress(DamagedHistory):  # the line is only the quicker look
+        with suppress(DamagedHistory):  # to look on the line is only quicker; the answer comes from below
             if head and self._walk.line(head).place(commit) is not None:
                 return True
         tips = (head, self._keep.tip(), *self._keep.rewritten())
@@ -230,7 +233,7 @@ class Past:
         """Return the commits up to `end`, each the first parent of the next."""
         head = self.head()
         if head:
-            self._walk.line(head)  # which `end` shares the beginning with
+            self._walk.line(head)  # cached first: the line of `end` mostly has the same beginning, and continues it
         return self._walk.line(end)
 
     def tree(self, commit: str | None) -> str | None:

@@ -36,7 +36,7 @@ class Place:
         self._looked_into = workspace.repository_folders
         self._is_free_of_links = False
         self._links = repository.LinkSearch(self._git)
-        #: The identities of the repository and of the folder around it, None before there is one; its newest commit.
+        #: The identities of the repository, None before there is one, and of the folder around it; its newest commit.
         self._repository, self._around = identities or (
             None if os.path.islink(self._git) else fs.identity(self._git),
             fs.identity(self.root),
@@ -108,7 +108,7 @@ class Place:
         self._check_same()
 
     def note(self, commit: str) -> None:
-        """Note the newest commit, which another repository has to have that is put in place of this one."""
+        """Note the newest commit: a repository that somebody puts in place of this one is accepted if it has that."""
         self._last = commit
 
     def _check_same(self) -> None:
@@ -128,6 +128,7 @@ class Place:
         self._repository, self._around = identity, fs.identity(self.root)
 
     def _has_replaced(self, folder: tuple[int, int]) -> bool:
+        """Return whether a purge made the present repository in the place of the one with this identity."""
         with suppress(OSError):
             return b"%d %d" % folder in fs.read(self._private / state.PURGES)[0].splitlines()
         return False

@@ -29,6 +29,7 @@ _FORM = re.compile(
 _NONE = "-"
 _NOTE = Note("purges: which commits became which, and which texts are gone", COMMITTER)
 
+#: All that one id became by purges; None among them where it is gone.
 Ends = frozenset[str | None]
 #: What a record says of one commit: its old id, and its new one.
 Row = tuple[str, str]
@@ -49,12 +50,12 @@ class Erased:
 
     @cached_property
     def ends(self) -> frozenset[str]:
-        """The texts that it left of others."""
+        """The texts that the purge put in the place of removed ones."""
         return frozenset(filter(None, self.blobs.values()))
 
     @cached_property
     def data(self) -> bytes:
-        """The file of it."""
+        """The bytes of the purge's file in the record; `of` reads them."""
         kinds = {"commit": self.commits, "blob": self.blobs, "part": self.parts}
         rows = (f"{kind} {old} {new or _NONE}\n" for kind, ids in kinds.items() for old, new in sorted(ids.items()))
         return f"crabmem {self.kind} 1\n{''.join(rows)}".encode()
@@ -66,10 +67,10 @@ class Erased:
 
     @classmethod
     def of(cls, data: bytes) -> "Erased":
-        """Return what a file says.
+        """Return the purge in the bytes of a file.
 
         Raises:
-            Untrusted: it is none of ours.
+            Untrusted: they are not exactly what `data` makes, or of a form that a newer crabmem writes.
         """
         head, _, rows = data.partition(b"\n")
         if head not in _HEADS:
@@ -90,9 +91,9 @@ class Erased:
 
 
 class PurgeRecord:
-    """All purges that somebody knows of; what they say of commits is no more than that until these were compared.
+    """All purges that one machine knows of, maybe from others: claims about commits, until these have been compared.
 
-    `doubted` are rows of commits that were compared here, and do not hold: nothing goes by them.
+    `doubted` are rows that a comparison here has refuted: all methods ignore them.
     """
 
     def __init__(self, purges: Iterable[Erased] = (), doubted: Iterable[Row] = ()) -> None:
@@ -106,7 +107,7 @@ class PurgeRecord:
         return PurgeRecord([*self._purges.values(), *other._purges.values()], self.doubted | other.doubted)
 
     def without(self, rows: Iterable[Row]) -> "PurgeRecord":
-        """Return the same record, of which these rows are doubted, too."""
+        """Return the same record with these rows doubted too."""
         return PurgeRecord(self._purges.values(), {*self.doubted, *rows})
 
     def part(self, purges: Collection[str]) -> "PurgeRecord":
@@ -124,6 +125,7 @@ class PurgeRecord:
         return self._purges.values()
 
     def _rows(self, is_put: bool) -> Iterator[Mapping[str, str]]:
+        """Yield the undoubted rows of commits of each purge: of the kind PUT, or of all other kinds."""
         for each in self._purges.values():
             if (each.kind == PUT) == is_put:
                 yield {old: new for old, new in each.commits.items() if (old, new) not in self.doubted}
@@ -139,23 +141,28 @@ class PurgeRecord:
 
     @cached_property
     def _commits(self) -> "_Steps":
+        """The steps of commits by PURGE and JOIN, without those of commits that were PUT: these follow `_put` alone."""
         put = self._put.steps
         return _Steps({old: new for old, new in ids.items() if old not in put} for ids in self._rows(is_put=False))
 
     @cached_property
     def overtaken(self) -> frozenset[str]:
-        """The commits that purges made of others, which some machine had put on a purged line meanwhile."""
+        """The commits that purges made of commits which another machine had PUT on a purged line at the same time.
+
+        The PUT one counts; these are to give way to it.
+        """
         return frozenset(new for new, _ in self._overtaking)
 
     @cached_property
     def _overtaking(self) -> list[tuple[str, str]]:
+        """For each overtaken commit: itself, and the one as which its source was PUT."""
         put, others = self._put.steps, self._rows(is_put=False)
         pairs = ((new, put.get(old)) for ids in others for old, new in ids.items())
         return [(new, end) for new, end in pairs if end and end != new]
 
     @cached_property
     def rivals(self) -> Mapping[str, frozenset[str]]:
-        """All that one commit became by purges and as it was put on a purged line, by each of these."""
+        """Groups of commits that were all made of one: by purges, and by a PUT. Each commit has its whole group."""
         found = dict[str, set[str]]()
         for new, end in self._overtaking:
             found.setdefault(end, {end}).add(new)
@@ -179,13 +186,13 @@ class PurgeRecord:
 
     @cached_property
     def siblings(self) -> Mapping[str, frozenset[str]]:
-        """The commits that one commit became by several purges, of machines that knew nothing of each other."""
+        """Groups of commits that independent purges made of one commit. Each commit of a group has the whole group."""
         forks = (frozenset(filter(None, ends)) for ends in self._commits.forks())
         return {each: fork for fork in forks for each in fork}
 
     @cached_property
     def refused(self) -> frozenset[str]:
-        """The commits and texts that may not come back, and those that one of two purges of the same one left."""
+        """The ids that may not come back: purged commits and texts, and the several results of rival purges."""
         commits = {*self._commits.steps, *self._put.steps, *self.siblings, *self.overtaken}
         return frozenset({*commits, *self._blobs.steps, *self._twins})
 
@@ -194,11 +201,11 @@ class PurgeRecord:
         return frozenset(each for ends in self._blobs.forks() for each in ends if each)
 
     def concerns(self, commit: str) -> bool:
-        """Return whether a commit is not what stands in its place in the end."""
+        """Return whether a commit is to be replaced: it became another one, or is one of several made of one commit."""
         return self.is_old(commit) or commit in self.siblings or commit in self.overtaken
 
     def rows(self, commit: str, ends: Collection[str]) -> set[Row]:
-        """Return the rows of a commit by which it became one of `ends`, and no other one."""
+        """Return the rows of a commit that lead only to commits in `ends`."""
         after = {*self._commits.after(commit), *self._put.after(commit)}
         return {(commit, each) for each in after if each and self.ends(each) <= {*ends}}
 
@@ -211,34 +218,37 @@ class PurgeRecord:
         return commit in self._commits.steps or commit in self.siblings
 
     def ends(self, commit: str) -> frozenset[str]:
-        """Return what a commit became in the end; itself where it is in no purge."""
+        """Return all commits that a commit finally became; only itself if no purge has it, none for a circle."""
         ends = _ends(commit, lambda each: self._commits.after(each) or self._put.after(each))
         return frozenset(filter(None, ends))
 
     def is_end(self, commit: str) -> bool:
-        """Return whether some commit became this one, which others may look for."""
+        """Return whether a purge, of whatever kind, made this commit of another one."""
         return commit in self._made
 
     def commit(self, oid: str) -> str | None:
-        """Return what a commit became in the end; itself where it is in no purge, None where that is not one commit."""
+        """Return the one commit that a commit finally became; itself if no purge has it, None if there are several."""
         ends = self.ends(oid)
         return min(ends) if len(ends) == 1 else None
 
     def has_blob(self, blob: str) -> bool:
-        """Return whether a text may not come back: it went, or is what one of two purges of the same text left."""
+        """Return whether a text may not come back: it was removed, or is one of several results of the same text."""
         return blob in self._blobs.steps or blob in self._twins
 
     def blob(self, oid: str) -> str | None:
-        """Return what a text became in the end; itself where it is in no purge, None where it is gone."""
+        """Return what a text finally became; itself if no purge has it, None if one of them left nothing of it.
+
+        Of several results the one with the least id.
+        """
         ends = self._blobs.ends(oid)
         return None if None in ends else min(filter(None, ends), default=None)
 
     def left(self, blob: str) -> Ends:
-        """Return all that purges left of a text that may not come back, None for nothing; of any other that itself."""
+        """Return all that became of a text that purges removed everywhere, None if nothing; of any other, itself."""
         return self._blobs.ends(blob)
 
     def became(self, blob: str) -> Ends:
-        """Return the texts that a text became where it went, and None where it is gone."""
+        """Return all texts that a text became at some path, None for nothing: unlike `left`, also one still used."""
         return self._texts.ends(blob)
 
     def sources(self, blob: str) -> frozenset[str]:
@@ -254,7 +264,7 @@ class PurgeRecord:
         return found
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
-        """Yield kind and bytes of the objects that the record is stored as, its commit last."""
+        """Yield kind and bytes of the Git objects in which the record is stored: blobs, the tree, last the commit."""
         rows = []
         for oid, each in sorted(self._purges.items()):
             yield "blob", each.data
@@ -264,17 +274,17 @@ class PurgeRecord:
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """The ids of these objects; of the commit last, which the reference names. None for a record of nothing."""
+        """The ids of `objects`, in the same order; empty for a record without purges."""
         return tuple(oid_of(kind, data) for kind, data in self.objects()) if self._purges else ()
 
     @property
     def tip(self) -> str | None:
-        """The commit that the reference names; None for a record of nothing."""
+        """The commit of the record, which `refs/crabmem/purged` names; None for a record without purges."""
         return self.ids[-1] if self.ids else None
 
 
 class _Steps:
-    """Which id became which others, by any purge."""
+    """Which id became which others, by any of the given rows. `steps` has the first successor of each id."""
 
     def __init__(self, rows: Iterable[Mapping[str, str | None] | Mapping[str, str]]) -> None:
         self.steps: dict[str, str | None] = {}
@@ -289,17 +299,17 @@ class _Steps:
         return {self.steps[oid], *self._more.get(oid, ())} if oid in self.steps else set()
 
     def ends(self, oid: str | None) -> Ends:
-        """Return where the ways from an id end."""
+        """Return the final successors of an id; itself if it has none, nothing for a circle."""
         return _ends(oid, self.after)
 
     def forks(self) -> Iterator[Ends]:
-        """Yield the several ends of ids; none where each became one other."""
+        """Yield the ends of each id that has more than one."""
         ends = map(self.ends, self._more)
         return (each for each in ends if len(each) > 1)
 
 
 def _ends(oid: str | None, after: Callable[[str], Set[str | None]]) -> Ends:
-    """Return where the ways from an id end; nowhere for one that goes round in a circle."""
+    """Follow `after` from an id; return the ids without successors, None among them for what is gone."""
     ends, seen, waiting = set[str | None](), set[str | None](), [oid]
     while waiting:
         each = waiting.pop()
@@ -315,7 +325,7 @@ def read_record(objects: Objects, commit: str | None) -> PurgeRecord:
     """Return the record in a commit, an empty one for None.
 
     Raises:
-        Untrusted: it is no record, or larger than any.
+        Untrusted: the commit is not exactly what `PurgeRecord.objects` makes, cannot be read, or is too large.
     """
     if commit is None:
         return PurgeRecord()

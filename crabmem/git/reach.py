@@ -18,10 +18,10 @@ from .objects import Objects, remembered
 from .trees import DEEPEST, FOLDER, NO_ROWS, SUBMODULE, Rows, check_extent, differing, parse_tree, to_text
 from .walk import Graph, Walk
 
-#: Packed commits in a row that end the way back: what is loose behind a `git pull` is still found.
+#: Packed commits in a row after which `Reach.commits` stops: enough to find loose ones behind those of a `git pull`.
 PATIENCE = 100
 
-#: Told of each file that a commit brought, unless it is a merge: the commit, the path, and what the file says.
+#: Called with the commit, path and bytes of each file that a commit brought; not for merges.
 Look: TypeAlias = Callable[[str, str, bytes], None]
 
 
@@ -36,10 +36,10 @@ class Stored:
 
 
 def everything(tips: Iterable[str], objects: Objects) -> Iterator[Stored]:
-    """Yield all that `tips` reach, each object once; what is broken is not followed.
+    """Yield all objects that `tips` reach, each once, checked as by `git fsck`; a broken one has no `data`.
 
     Raises:
-        DeniedHistory: this user may not read one of them.
+        DeniedHistory: this user may not read one of the objects.
     """
     seen: set[str] = set()
     waiting = [(tip, "commit", "") for tip in sorted(set(tips))]
@@ -60,7 +60,7 @@ def everything(tips: Iterable[str], objects: Objects) -> Iterator[Stored]:
 
 
 def _below(oid: str, kind: str, data: bytes, path: str, objects: Objects) -> Iterator[tuple[str, str, str]]:
-    """Yield id, kind and path of what an object refers to."""
+    """Yield id, kind and path of each object that an object refers to; of a submodule nothing, as it is elsewhere."""
     if kind == "commit":
         yield from ((parent, "commit", "") for parent in objects.parents(oid))
         yield header(data).tree, "tree", ""
@@ -90,7 +90,7 @@ class Piece(NamedTuple):
 
 
 class Reach:
-    """The loose objects in `folder`, each a file of its own, which are read through `objects`."""
+    """Finds loose objects in the folder of a repository, and what each commit brought; reads through `objects`."""
 
     def __init__(self, objects: Objects, folder: Path) -> None:
         self._objects = objects
@@ -99,7 +99,7 @@ class Reach:
         self._known: dict[str, tuple[str, bytes]] = {}
 
     def size(self, oid: str) -> int | None:
-        """Return the bytes of the file that holds the object; None when it has none of its own."""
+        """Return the size of a loose object's file; None when the object has no file of its own."""
         try:
             return os.stat(f"{self._folder}/{oid[:2]}/{oid[2:]}").st_size
         except FileNotFoundError:
@@ -120,7 +120,10 @@ class Reach:
         return remembered(self._known, oid, self._objects.raw)
 
     def commits(self, tips: Iterable[str]) -> list[str]:
-        """Return the loose commits that `tips` reach, oldest first; those behind what cannot be read are not found."""
+        """Return the loose commits that `tips` reach, oldest first.
+
+        The search ends at commits that cannot be read, and after `PATIENCE` packed commits in a row.
+        """
         found, seen = [], set(tips)
         waiting = deque((tip, PATIENCE) for tip in sorted(seen))
         while waiting:
@@ -143,10 +146,12 @@ class Reach:
             return []
 
     def pieces(self, commit: str) -> Iterator[Piece]:
-        """Yield what `commit` brought that its first parent has not, each object once, itself last.
+        """Yield the objects of `commit` that its first parent lacks, each once; the commit itself last.
+
+        Without a readable parent all of them.
 
         Raises:
-            DamagedHistory: it or one of its folders cannot be read, or there are too many, or too deep ones.
+            DamagedHistory: the commit or one of its folders cannot be read, or its tree is too large or too deep.
         """
         parents, older = self._objects.parents(commit), None
         if parents:
@@ -158,8 +163,10 @@ class Reach:
         yield Piece(commit, "")
 
     def _brought(self, tree: str, older: str | None, path: str, seen: set[str]) -> Iterator[Piece]:
-        """Yield what is in a tree and not in an older one. `seen` has what was taken: a tree of one tree ten times, and
-        so on, is a tree of a billion paths.
+        """Yield the objects of a tree that the tree `older` lacks, the tree itself last.
+
+        `seen` has the ids that were yielded: a tree with the same subtree ten times, ten levels deep, has a billion
+        paths.
         """
         if tree == older:
             return
@@ -193,9 +200,9 @@ class Reach:
         return found
 
     def _rows(self, tree: str | None, other: str | None) -> Rows:
-        """Return the rows of a tree that is compared with another, and so like it.
+        """Return the rows of a tree, parsed by its differences to the tree `other` if that is cached.
 
-        `take` will ask for its bytes: so they are read by `raw`.
+        The bytes are read with `raw`, whose cache then has them when they are packed.
         """
         if tree is None:
             return NO_ROWS
@@ -212,12 +219,13 @@ class Reach:
 def outgoing(
     git: Path, private: Path, objects: Objects, tips: Collection[str], haves: Collection[str], look: Look | None = None
 ) -> Iterator[Piece]:
-    """Yield what `tips` reach and `haves` do not, oldest first; of `haves`, what is not here is passed over.
+    """Yield the objects that `tips` reach and `haves` do not, oldest commit first; unknown `haves` are ignored.
 
-    Some of it may be there: what a merge brought from its second parent is compared with the first.
+    A few may be at the receiver already: a merge is compared with its first parent only. `look` is called with each
+    file before its object is yielded.
 
     Raises:
-        DamagedHistory: some of it cannot be read.
+        DamagedHistory: one of the objects cannot be read.
     """
     reach, commits = Reach(objects, git / "objects"), list[str]()
     for tip in tips:

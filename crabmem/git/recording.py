@@ -29,11 +29,11 @@ class Recording:
         self._walk, self._keep = parts.walk, parts.keep
         self._past, self._index = past, index
         self._waiting = Waiting(parts.private / state.WAITING)
-        #: Failures after the commit of this write was on the branch: none of the write, as the next one mends them.
+        #: Errors that came once this write's commit was on the branch. The write has succeeded: the next mends them.
         self.late_failures: list[OSError | CrabmemError] = []
 
     def begin(self) -> None:
-        """Begin to count what one write stores, and what fails late."""
+        """Begin a write: forget what a failed one put, and the `late_failures` of the one before."""
         self._objects.begin()
         self.late_failures.clear()
 
@@ -59,9 +59,13 @@ class Recording:
     ) -> str | None:
         """Commit `changes` (path to blob, or to mode and id; None to remove) on top of the head; return the commit.
 
-        Return None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
-        names are settled after a kill without this remembering them. With `joined`, another commit, the new one stands
-        on that too; it is `joined` itself where that stands on the head and has the same files.
+        Return None if the head has them already. If the branch moves meanwhile, begin again from its new head. The
+        paths are remembered for Git's index, unless they are `journalled`: then recovery settles them after a kill.
+        With `joined`, make a merge whose other parent is that commit; if `joined` descends from the head and has the
+        same files, return `joined` itself (fast-forward).
+
+        Raises:
+            Busy: the branch kept moving.
         """
         if not journalled:
             self._index.expect(changes)
@@ -69,7 +73,7 @@ class Recording:
             head = self._refs.head()
             commit = self.new_commit(self._branch.base(head), changes, note, when, joined)
             if commit is None:
-                # Somebody's own commit holds this write, which was quicker on the disk: that one is kept.
+                # The person has committed the same files before us: keep that commit reachable instead.
                 base = self._branch.base(head)
                 if base and base != self._keep.tip():
                     self._keep.advance(base)
@@ -82,15 +86,16 @@ class Recording:
     def prospective(
         self, changes: Mapping[str, str | Item | None], note: Note, when: datetime, joined: str
     ) -> str | None:
-        """Store the commit that `record` would make, on no branch; return its id."""
+        """Store the commit that `record` would make, without moving the branch; return its id."""
         commit = self.new_commit(self._branch.head(), changes, note, when, joined)
         self._objects.flush()
         return commit
 
     def waiting(self) -> list[Stretch]:
-        """Return what was written on no branch, as in a rebase of the person, once HEAD is on one, if it can be read.
+        """Return the commits that were made on no branch, as in a rebase of the person, once HEAD is on a branch again.
 
-        Only what is memory's own history is believed to be that.
+        Until then none. Stretches that cannot be read, or are not memory's own history, are left out: the file of them
+        may be a stranger's.
         """
         found = [] if self._branch.in_progress() or self._branch.is_detached() else self._waiting.all()
         return [each for each in found if all(map(self._past.is_commit, each)) and self._past.is_of_memory(each.tip)]
@@ -100,7 +105,7 @@ class Recording:
         self._waiting.clear()
 
     def without_text(self, blobs: Mapping[str, str]) -> list[str]:
-        """Return the paths at which the head has the given blob, which is missing from the history."""
+        """Return the paths, of `blobs` by path, at which the head names that blob though its object is missing."""
         head = self._branch.head()
         kept = [path for path, blob in blobs.items() if blob == self._past.file(head, path)]
         return [path for path in kept if not self._objects.is_there(blobs[path])]
@@ -113,14 +118,17 @@ class Recording:
         when: datetime,
         joined: str | None = None,
     ) -> str | None:
-        """Return a commit of `changes` on `base`, not yet on any branch; None when nothing differs."""
+        """Put a commit of `changes` on `base`, and maybe `joined`; return its id, None if nothing differs from `base`.
+
+        It is stored by the next `flush`, and on no branch.
+        """
         before = self._past.tree(base)
         tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
         if joined and tree == self._past.tree(joined) and (base is None or self._walk.is_ancestor(base, joined)):
             return joined
         if not joined and (tree == before or (before is None and not any(changes.values()))):
             return None
-        # In an order that both machines know that join the same two.
+        # Sorted, so that two machines which join the same commits make the same merge.
         parents = sorted(filter(None, (base, joined)))
         not_before = max((self._objects.header(each).committed for each in parents), default=0)
         raw = raw_commit(tree, parents, note, when, not_before)
@@ -129,7 +137,11 @@ class Recording:
         return commit
 
     def _move_branch(self, move: Move, note: Note, when: datetime) -> bool:
-        """Return whether the branch took a commit, which is then kept; it waits while the person rebases."""
+        """Store the commit durably, and move the branch to it; return False if somebody else moved the branch.
+
+        While the person rebases or merges, the branch stays, and only `refs/crabmem/keep` advances: the commit is noted
+        in `Waiting`. Errors after the branch moved are `late_failures`.
+        """
         commit = move.commit
         if self._branch.in_progress():  # only what keeps it makes it part of memory
             self._objects.flush(move._replace(ref=KEEP))
@@ -139,7 +151,7 @@ class Recording:
             self._objects.put_back()
             self._keep.advance(commit)
             return True
-        self._refs.wait_for(KEEP)  # before the branch moves: what is on it is not called failed any more
+        self._refs.wait_for(KEEP)  # now, while a lock that stays can still fail the write
         self._objects.flush(move)
         if move.ref == "HEAD" and (bases := self._objects.parents(commit)):
             self._waiting.add(bases[0], commit, bases[0])  # no branch has it once HEAD is on one
@@ -156,7 +168,10 @@ class Recording:
         return True
 
     def _swap(self, move: Move) -> bool:
-        """Return whether the branch is at the commit now, moved there by us from where it was found."""
+        """Move the branch from `old` to the commit; return False if it was not at `old`.
+
+        An error after the branch has moved, as from the wait for the disk, is a late failure.
+        """
         try:
             return self._refs.swap(move.ref, move.old, move.commit)
         except OSError as error:

@@ -21,11 +21,11 @@ from .refs import OID, is_ref
 MOST_LOGGED = 500_000
 # Bytes that the log takes to say which object a patch makes.
 _NAMED = 100
-# No log of ours grows to so many bytes, but while `git gc` runs: of somebody else, a larger one is not believed.
+# A larger log is ignored if somebody else began it: ours are begun anew before that, except while `git gc` runs.
 _MOST_BELIEVED = 3_000_000
 # Bytes of an object; no number in the log is larger.
 _LONGEST = 1 << 32
-# A batch of more is larger than the log takes: of 34,000 files nobody found it again.
+# Paths in one batch: one with 34,000 was larger than `RedoLog` reads back, and so was lost.
 _MOST_PATHS = 1_000
 
 
@@ -40,9 +40,10 @@ class Patch(NamedTuple):
     data: bytes
 
     def whole(self, base: bytes) -> bytes:
-        """Return the bytes of the object; `base` are those of its base. ValueError where that is too short.
+        """Return the bytes of the object, made from those of its base; ValueError if `base` is too short.
 
-        Taken twice, what stands there would double: a few such patches of a stranger's stand for gigabytes.
+        Else its beginning and end would overlap, and each patch of a stranger's log could double the one before it, up
+        to gigabytes.
         """
         if self.front + self.back > len(base):
             raise ValueError("no patch of this base")
@@ -50,7 +51,7 @@ class Patch(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A commit, the reference that it moves on from `old`, and the files that differ."""
+    """A commit, the reference that moves to it from `old` (None: a new reference), and the paths that it changes."""
 
     commit: str
     ref: str
@@ -59,20 +60,20 @@ class Move(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What was stored at once, and the commit that it was stored for; None where that comes in a later batch."""
+    """The objects that one flush stored, and the move to the commit that has them; None if a later batch has that."""
 
     patches: tuple[Patch, ...]
     move: Move | None
 
 
 class Redo:
-    """The batches of one repository. Written under the writer's lock; read by any thread.
+    """The batches of one repository. Written under the writer's lock; read by any thread, one at a time.
 
-    One thread looks at a time: two that read on at once counted what they read twice, and then wrote behind a gap.
+    `RedoLog` reads on from where it was: two threads at once counted the same bytes twice, and then wrote behind a gap.
     """
 
     def __init__(self, file: Path, seal: Seal | None = None) -> None:
-        """`seal` shows that this user began it; None for who only goes on with it."""
+        """`seal` shows that this user began the log; None for a process that only continues it."""
         self._seal = seal
         self._file = file
         self._log = RedoLog(file)
@@ -81,7 +82,9 @@ class Redo:
         self._parsed: dict[int, Batch] = {}
 
     def is_of_now(self) -> bool:
-        """Return whether all of it was seen by everybody; else it has to be done again first."""
+        """Return whether the log was begun since the machine was started. If not, its writes may be lost to a power
+        cut, and have to be done again first; so have those of a copied log.
+        """
         return is_of_now(os.fspath(self._file))
 
     def is_ours(self) -> bool:
@@ -98,7 +101,7 @@ class Redo:
             self._log.begin(self._seal.key if self._seal else None)
 
     def add(self, patches: Sequence[Patch], move: Move | None) -> None:
-        """Add a batch, durably; a move of more files than one takes as several of the same commit."""
+        """Add a batch, durably. A move of more than `_MOST_PATHS` files takes several, the first with the patches."""
         paths = move.paths if move else ()
         for start in range(0, len(paths) or 1, _MOST_PATHS):
             part = move and move._replace(paths=paths[start : start + _MOST_PATHS])
@@ -114,7 +117,7 @@ class Redo:
             return [*map(self._batch, numbers if newest is None else numbers[-newest:])]
 
     def newest_patches(self, most: int) -> list[Patch]:
-        """Return the newest objects, those of so many batches at most, and as many as one batch takes."""
+        """Return the objects of the newest `most` batches, oldest first, but no more than one batch may hold."""
         found, size = dict[str, Patch](), 0
         for each in (each for batch in reversed(self.batches(most)) for each in reversed(batch.patches)):
             size += cost([each])
@@ -124,18 +127,21 @@ class Redo:
         return [*found.values()][::-1]
 
     def moves(self) -> list[Move]:
-        """Return the moves, the newest first; the last of a reference may not have been done."""
+        """Return the moves, newest first. The newest of a reference was logged, but a crash may have prevented it."""
         return [batch.move for batch in reversed(self.batches()) if batch.move]
 
     def patch(self, oid: str) -> Patch | None:
-        """Return an object; None where no batch has it."""
+        """Return the patch that makes an object; None if no batch has one."""
         wanted = oid.encode()
         with self._guard:
             found = (self._batch(number) for number, body in enumerate(self._look()) if wanted in body)
             return next((each for batch in found for each in batch.patches if each.oid == oid), None)
 
     def _look(self) -> Sequence[bytes]:
-        """Return the bodies of all batches as they are now."""
+        """Return the bodies of all batches, read from the file again if it grew; none if a stranger's log is too large.
+
+        The parsed batches are dropped when the log was begun anew.
+        """
         bodies = self._log.bodies()
         if self._log.size() > _MOST_BELIEVED and self._seal and not self.is_ours():
             bodies = ()
@@ -144,10 +150,11 @@ class Redo:
         return bodies
 
     def _batch(self, number: int) -> Batch:
+        """Parse a batch, and cache it; an empty one if parsing it goes too deep."""
         if number not in self._parsed:
             try:
                 self._parsed[number] = _parsed(self._bodies[number])
-            except RecursionError:  # not remembered: it may be that of who asks
+            except RecursionError:  # not cached: the caller's own depth may be the reason
                 return Batch((), None)
         return self._parsed[number]
 
@@ -158,7 +165,7 @@ def cost(patches: Iterable[Patch]) -> int:
 
 
 def patch_of(kind: str, oid: str, data: bytes, base: tuple[str, bytes] | None) -> Patch:
-    """Return an object as where it differs from `base`, an id and bytes."""
+    """Return the patch that makes an object from `base`, an id and bytes; with None it holds the whole object."""
     if base is None:
         return Patch(kind, oid, None, 0, 0, data)
     name, before = base
@@ -167,7 +174,7 @@ def patch_of(kind: str, oid: str, data: bytes, base: tuple[str, bytes] | None) -
 
 
 def _parsed(body: bytes) -> Batch:
-    """Return the batch in a body, whose checksum fits; one that is none of ours has nothing in it."""
+    """Return the batch in a body, whose checksum was checked; an empty one if the body is malformed."""
     head, _, data = body.partition(b"\n")
     try:
         said = json.loads(head)

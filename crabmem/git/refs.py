@@ -46,7 +46,7 @@ class Head:
 
 
 class Refs:
-    """The references below one `.git`; `private` is the folder for what is ours."""
+    """The references below one `.git`; `private` is the folder in which our lock files have their second names."""
 
     def __init__(self, git: Path, private: Path) -> None:
         self._git = git
@@ -97,7 +97,7 @@ class Refs:
         """Set `ref` to `new` if it still is `old`; return whether it was."""
 
         def decide() -> bytes | None:
-            # Compared as text: a broken reference must not look like none, nor a HEAD that was detached.
+            # The text itself: a broken reference must not count as missing, nor HEAD on a branch as a detached one.
             text = self._text(ref)
             now = self._packed().get(ref) if text is None else text.strip()
             return f"{new}\n".encode() if now == old else None
@@ -109,9 +109,9 @@ class Refs:
         self.replace(ref, lambda: f"{text}\n".encode(), REF_WAIT)
 
     def remove(self, ref: str, old: str | None = None) -> bool:
-        """Remove `ref`, which is no tag: no peeled id follows it where it is packed.
+        """Remove `ref`, also from `packed-refs`; return False if `old` is given and `ref` names something else now.
 
-        With `old` only if it still is that; return whether it was.
+        Not for tags: in `packed-refs` a second row with the peeled id follows them, which would stay.
         """
 
         def without() -> bytes | None:
@@ -123,7 +123,7 @@ class Refs:
         with self.holding(f"{ref}.lock", REF_WAIT):
             if old and self.read(ref) != old:
                 return False
-            # A crash in between leaves the file, and so the reference; the other way round an older one came back.
+            # In this order a crash in between leaves the reference; else the older id in `packed-refs` would come back.
             self.replace("packed-refs", without, REF_WAIT)
             fs.unlink(self._git / ref)
         if (self._git / ref).parent.is_dir():  # not before the lock is gone: a power cut would leave it for ever
@@ -131,9 +131,9 @@ class Refs:
         return True
 
     def replace(self, name: str, decide: Callable[[], bytes | None], wait: float) -> bool:
-        """Replace the file `name` of the repository by what `decide` says while its lock is held.
+        """Replace the file `name` of the repository by the bytes that `decide` returns; return whether it was replaced.
 
-        `decide` returns None to leave the file as it is. Returns whether it was replaced.
+        `decide` is called while the lock `<name>.lock` is held; None keeps the file.
 
         Raises:
             Busy: somebody else held `<name>.lock` for more than `wait` seconds.
@@ -143,17 +143,19 @@ class Refs:
             data = decide()
             if data is None:
                 return False
-            fs.write_at(ours, 0, data)  # which is empty: to cut it short would have its close wait for the disk
+            fs.write_at(ours, 0, data)  # the file is empty: no need to truncate, after which closing waits for the disk
             fs.rename(target.with_name(f"{target.name}.lock"), target)
             fs.sync_folder(target.parent)
             return True
 
     @contextmanager
     def holding(self, name: str, wait: float, data: bytes = b"") -> Iterator[Path]:
-        """Hold the lock file `name`, which says `data`; the path of our own link to it.
+        """Hold the lock file `name`, which contains `data`; yield the path of our second link to that file.
+
+        The link shows, after a crash too, that the lock is ours. The block may rename the lock: then it is not removed.
 
         Raises:
-            Busy: somebody else held it for more than `wait` seconds.
+            Busy: somebody else held the lock for more than `wait` seconds.
         """
         lock = self._git / name
         ours = self._temporary / f"{_LINK}{os.urandom(8).hex()}"
@@ -163,7 +165,8 @@ class Refs:
                 _link_patiently(ours, lock, wait)
                 yield ours
             finally:
-                # After a rename the lock is gone, or already somebody else's; a link that failed may be there.
+                # The block may have renamed the lock, and another process have made one since: remove only our own.
+                # Also look after a failed link: the call may have made it, and reported an error.
                 if _same_file(ours, lock):
                     fs.unlink(lock)
         finally:
@@ -193,9 +196,10 @@ class Refs:
 
     @contextmanager
     def without_gc(self) -> Iterator[None]:
-        """Keep `git gc` from running, so that it does not prune what no reference reaches yet.
+        """Keep `git gc` from starting within the block: it would prune objects that no reference reaches yet.
 
-        One that runs already is waited for; one that does not end is not: what it takes is written again.
+        A `git gc` that runs already is waited for, but no longer than `GC_WAIT`: then the block runs beside it, and
+        `Objects.put_back` writes again what it pruned.
         """
         self._clear_dead_gc()
         with ExitStack() as held:
@@ -205,7 +209,7 @@ class Refs:
             yield
 
     def is_gc_running(self) -> bool:
-        """Return whether a `git gc` runs, as far as its mark tells; a mark of ours is known by its second name."""
+        """Return whether `gc.pid` says that a `git gc` runs; our own `gc.pid` has a second link (see `holding`)."""
         try:
             if os.lstat(self._git / GC).st_nlink > 1:
                 return False
@@ -222,13 +226,13 @@ class Refs:
         if text is None:
             return
         pid, _, host = text.partition(" ")
-        # Whoever makes the mark makes it whole: one that names no process is what a crash left of it.
+        # Git and we create the file with its content: one that names no process was cut short by a crash.
         dead = not _PID.match(pid) or (host.strip() == _host() and not fs.is_alive(int(pid)))
         if dead or fs.is_from_before_start(mark) or self._age(mark) > _GC_GIVEN_UP:
             fs.unlink(mark)
 
     def _age(self, file: Path) -> float:
-        """Return seconds since `file` was written, by the clock of the disk."""
+        """Return seconds since `file` was written, by the clock of its file system, which may be another machine's."""
         now = self._temporary / "now"
         fs.hint(now, b"")
         return now.stat().st_mtime - file.stat().st_mtime
@@ -246,7 +250,7 @@ class Refs:
                 continue
 
     def sync(self, ref: str) -> None:
-        """Wait until a reference that has a file of its own is on the disk; a branch may be a folder of others now."""
+        """Make a reference durable, if it has a file of its own; where `a` was, a folder for `a/b` may be now."""
         with suppress(FileNotFoundError, NotADirectoryError, fs.NotAFile):
             fs.sync_file(self._git / ref)
             fs.sync_folder((self._git / ref).parent)
@@ -263,6 +267,11 @@ class Refs:
                 yield oid
 
     def _text(self, ref: str) -> str | None:
+        """Return the text of a file of the repository; None when there is none, or the name is a folder's, or too long.
+
+        Raises:
+            DamagedHistory: the file is there, and cannot be read.
+        """
         try:
             return fs.read(self._git / ref)[0].decode("utf-8", "replace")
         except (FileNotFoundError, NotADirectoryError):
@@ -305,6 +314,7 @@ def _oid(ref: str, text: str) -> str:
 
 
 def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
+    """Take a lock by making `lock` a second link to `ours`; Busy when somebody else held it for `wait` seconds."""
     deadline = time.monotonic() + wait
     while True:
         try:

@@ -69,7 +69,10 @@ _UNFINISHED = ".crabmem-init-"
 
 
 def create(root: Path) -> None:
-    """Make `root/.git`, wholly or not at all; another process that is quicker wins."""
+    """Make `root/.git`, wholly or not at all: built under another name, then renamed. A quicker process wins.
+
+    The temporary name has our process id, by which `clear_unfinished` knows what a crash left.
+    """
     fs.make_folder(root)
     built = root / f"{_UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}"
     for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "crabmem/tmp"):
@@ -90,7 +93,7 @@ def create(root: Path) -> None:
 
 
 def create_bare(root: Path) -> None:
-    """Make a repository without files of its own, for others to push to, in a folder that is empty or not there."""
+    """Make a bare repository, for others to push to, in a folder that is empty or does not exist."""
     for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
         fs.make_folder(root / folder)
     fs.create(root / "config", _BARE.encode())
@@ -99,7 +102,7 @@ def create_bare(root: Path) -> None:
 
 
 def foreign_format(git: Path) -> str | None:
-    """Return the form of a repository where we do not write it, such as "sha256"; None for the ordinary one."""
+    """Return what makes the form of a repository one that we do not write, such as "sha256"; None for the ordinary."""
     for key, usual in (("objectformat", "sha1"), ("refstorage", "files")):
         value = _configured(git / "config", "extensions", key)
         if value and value != usual:
@@ -108,8 +111,11 @@ def foreign_format(git: Path) -> str | None:
 
 
 class _Free(NamedTuple):
-    """A folder without a link: when it was changed and first seen so, the folders in it, and whether that can be
-    believed. The time of a change is that of a tick: another one in the same tick has the same.
+    """A folder in which no link was found.
+
+    `changed_ns` is its ctime, `seen` when we first saw that, by the monotonic clock. Times of files have a coarse tick:
+    a second change within it does not show. So the folder `is_settled`, and need not be read again while its ctime
+    stays, only if it was read more than `_TICK` seconds after `seen`.
     """
 
     changed_ns: int
@@ -119,9 +125,9 @@ class _Free(NamedTuple):
 
 
 class LinkSearch:
-    """Looks for links in a repository that lead elsewhere: every write does, and looks into what has changed.
+    """Looks for symbolic links in a repository, which could make us read or write elsewhere. Done before every write.
 
-    Whoever puts a link into a folder changes that folder, and nobody can set the time of that back.
+    Only folders that changed are read again: to put a link into a folder changes its ctime, which nobody can set back.
     """
 
     def __init__(self, git: Path) -> None:
@@ -129,7 +135,7 @@ class LinkSearch:
         self._free: dict[str, _Free] = {}
 
     def found(self) -> str | None:
-        """Return a folder of what is read and written of the repository that is a link; None for none."""
+        """Return the path of a link among the folders that we use, or, in our own, of a link of any kind; else None."""
         before, self._free = self._free, {}
         waiting = [f"{self._git}/{name}" for name in ("objects", "refs", "logs", "info", "crabmem")]
         while waiting:
@@ -148,7 +154,7 @@ class LinkSearch:
                         return link
                     known = _Free(status.st_ctime_ns, seen, self._folders_among(folder, found), now > seen + _TICK)
             except OSError:
-                continue  # it is not there, or who reads it says what is wrong
+                continue  # it does not exist, or cannot be read, which is then reported by the read that needs it
             self._free[folder] = known
             waiting += known.folders
         return None
@@ -158,7 +164,11 @@ class LinkSearch:
         return next((item.path for item in items if item.is_symlink() and (is_ours or not item.is_file())), None)
 
     def _folders_among(self, folder: str, items: list[os.DirEntry[str]]) -> list[str]:
-        """Return the folders that are looked into; who reads caches looks at them, and a purge's are only removed."""
+        """Return the folders among `items` that are searched too.
+
+        Not those of objects, which have no folders; nor the caches, whose readers check for links themselves; nor what
+        a purge leaves, which is only removed.
+        """
         if folder.endswith("/objects"):  # the folders in which objects lie have no others in them
             return []
         unread = [f"{self._git}/crabmem/{name}" for name in (state.INDEX, state.PURGING, state.PURGED)]
@@ -166,7 +176,7 @@ class LinkSearch:
 
 
 def is_readable(file: Path) -> bool:
-    """Return whether a configuration file, if there is one, is in the form of Git's."""
+    """Return whether a configuration file can be parsed, or does not exist."""
     try:
         _parsed(fs.read(file)[0])
     except FileNotFoundError:
@@ -183,12 +193,12 @@ def _parsed(data: bytes) -> "ConfigFile":
 
 
 def is_sparse(git: Path) -> bool:
-    """Return whether the person has hidden part of the files, so that one that is missing was not removed."""
+    """Return whether this is a sparse checkout, where a file that is missing on the disk need not have been deleted."""
     return any(_configured(git / name, "core", "sparsecheckout") == "true" for name in ("config", "config.worktree"))
 
 
 def remotes(git: Path) -> dict[str, str]:
-    """Return the remotes that the configuration names, and their addresses; none where it is in no form of Git's."""
+    """Return the address of each remote in the configuration, by name; none if that cannot be parsed."""
     found: dict[str, str] = {}
     with suppress(ValueError):
         config = _parsed(fs.read(git / "config")[0])
@@ -200,7 +210,7 @@ def remotes(git: Path) -> dict[str, str]:
 
 
 def set_remote(git: Path, name: str, url: str) -> None:
-    """Have the configuration name a remote, whatever it said of that; what else it says stays."""
+    """Set the address and the fetch rule of a remote in the configuration, and keep all else."""
     config = _parsed(fs.read(git / "config")[0])
     config.set((b"remote", name.encode()), b"url", url.encode())
     config.set((b"remote", name.encode()), b"fetch", f"+refs/heads/*:refs/remotes/{name}/*".encode())
@@ -210,7 +220,7 @@ def set_remote(git: Path, name: str, url: str) -> None:
 
 
 def takes_rewrites(git: Path) -> bool:
-    """Return whether a branch may be pushed to that loses commits by that."""
+    """Return whether the repository accepts a push that removes commits from a branch."""
     return _configured(git / "config", "receive", "denynonfastforwards") not in ("true", "yes", "on", "1")
 
 
@@ -228,9 +238,10 @@ def _configured(file: Path, section: str, key: str) -> str:
 
 
 def furnish(git: Path, private: Path, folders: Iterable[str] | None, is_guest: bool) -> None:
-    """Add what is ours to a repository somebody else made; its settings stay as they are.
+    """Add our private folder and ignore rules to a repository that somebody else made; its settings stay.
 
-    Git passes over what editors leave in `folders`; None: everywhere. `is_guest`: all else is a project's.
+    The rules ignore editors' leftovers in `folders`, or everywhere for None. `is_guest`: memory is a guest in a
+    project's repository, which is noted in a file.
     """
     fs.make_folder(private / state.TEMPORARY)
     if is_guest:
@@ -239,7 +250,7 @@ def furnish(git: Path, private: Path, folders: Iterable[str] | None, is_guest: b
 
 
 def exclude(git: Path, patterns: str, otherwise: Sequence[str] = ()) -> None:
-    """Have Git pass over what `patterns` name, which it does already where `otherwise` has what is there."""
+    """Add `patterns` to `.git/info/exclude`, unless they, or one of the texts in `otherwise`, are there already."""
     file = git / "info" / "exclude"
     fs.make_folder(git / "info")
     present = fs.read(file)[0].decode("utf-8", "replace") if file.exists() else ""
@@ -248,7 +259,7 @@ def exclude(git: Path, patterns: str, otherwise: Sequence[str] = ()) -> None:
 
 
 def clear_unfinished(root: Path) -> None:
-    """Remove what a crash while making a repository left behind; one in the making is let alone."""
+    """Remove what a crash in `create` left behind, but not what a running process is building."""
     for built in fs.called(root, _UNFINISHED):
         is_folder = built.is_dir() and not built.is_symlink()
         if is_folder and not _is_of_living(built.name.removeprefix(_UNFINISHED)):
@@ -256,20 +267,20 @@ def clear_unfinished(root: Path) -> None:
 
 
 def is_beside(root: Path) -> bool:
-    """Return whether the new `.git` lacks its name, as a purge was interrupted that had moved the old one into it."""
+    """Return whether an interrupted purge left the new `.git` under its temporary name, and nothing is at `.git`."""
     beside = root / state.BESIDE
     return os.path.isdir(beside) and not os.path.islink(beside) and not os.path.lexists(root / ".git")
 
 
 def put_back(root: Path) -> None:
-    """Give such a `.git` its name."""
+    """Finish an interrupted exchange: if `is_beside`, rename the new `.git` to its place."""
     if is_beside(root):
         fs.rename(root / state.BESIDE, root / ".git")
         fs.sync_folder(root)
 
 
 def left_of_purge(root: Path) -> list[Path]:
-    """Return the folders that a purge left which was interrupted."""
+    """Return the folders that an interrupted purge left: the old `.git`, the new one, and the one beside `.git`."""
     private = root / state.FOLDER
     places = (private / state.PURGED, private / state.PURGING, root / state.BESIDE)
     return [place for place in places if os.path.lexists(place)]
@@ -277,11 +288,11 @@ def left_of_purge(root: Path) -> list[Path]:
 
 @fs.durability(True)
 def clear_purge(root: Path) -> str | None:
-    """Remove what a purge left which was interrupted; return a report. Only under the writer's lock."""
+    """Remove what an interrupted purge left; return a report, None for nothing. Only under the writer's lock."""
     left = left_of_purge(root)
     if not left:
         return None
-    # The new `.git` knows of one purge more than the old one.
+    # The new `.git` has one purge more in its file: if the one beside has no more, it is the old one.
     old_is_beside = left[-1].name == state.BESIDE and _purges(left[-1]) <= _purges(root / ".git")
     fs.sync_folder(root)  # else a power cut could give the old one its name back, of which half is removed by then
     for folder in left:
@@ -296,6 +307,7 @@ def clear_purge(root: Path) -> str | None:
 
 
 def _purges(git: Path) -> int:
+    """Return the size of the file of purges in a `.git`: each purge adds lines, so the larger one is newer."""
     try:
         return os.lstat(git / "crabmem" / state.PURGES).st_size
     except OSError:
@@ -303,7 +315,10 @@ def _purges(git: Path) -> int:
 
 
 def make_incoming(private: Path) -> Path:
-    """Make a repository beside, for what a remote has that may not come in as it is; whoever makes it removes it."""
+    """Make a bare repository in our private folder, for fetched objects that hold purged texts; return its path.
+
+    The caller removes it. Its name has our process id, by which `clear_incoming` knows what a crash left.
+    """
     clear_incoming(private)
     fs.make_folder(private / state.INCOMING)
     place = private / state.INCOMING / f"{os.getpid()}-{os.urandom(4).hex()}"
@@ -313,7 +328,7 @@ def make_incoming(private: Path) -> Path:
 
 
 def clear_incoming(private: Path) -> None:
-    """Remove what a crash left of what came in: it may hold what was purged."""
+    """Remove fetched packs and incoming repositories of processes that died: they may hold purged texts."""
     for folder, beginning in ((state.TEMPORARY, "fetch-"), (state.INCOMING, "")):
         for place in fs.called(private / folder, beginning):
             maker = place.name.removeprefix(beginning)

@@ -36,10 +36,10 @@ class TooEarly(NotFound):
 
 
 class Timeline:
-    """The past of one workspace, as `history` has it. `clock` tells what "2 days ago" means.
+    """The past of one workspace, as `history` has it. `clock` returns the present, for times such as "2 days ago".
 
-    With `any_revision` a revision may be any commit in the repository; without, only one of memory's own history, and
-    others are as if they were not there.
+    With `any_revision` a revision may be any commit of the repository. Without, it must be in memory's own history: all
+    others are reported as not found, so that agents learn nothing about a project's commits.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class Timeline:
         return commit
 
     def moment(self, when: str, is_end: bool = True) -> str:
-        """Return the time that a revision or time means, in a form that names it in other memories too.
+        """Return a revision or time as an ISO time, for use in other memories; a revision's is that of its commit.
 
-        Of a revision that is when its commit was made: its id, or `HEAD~1`, means something else there, or nothing.
+        In another memory an id or `HEAD~1` means something else, or nothing.
 
         Raises:
-            NotFound: it names neither.
+            NotFound: `when` is neither a revision nor a time.
         """
         try:
             time = self.history.time(self.history.resolve(when, self._any_revision))
@@ -86,7 +86,7 @@ class Timeline:
         return time.isoformat()
 
     def _here(self, time: datetime) -> datetime:
-        """`time` in the zone of the clock, as `log` shows it; as it is where a calendar ends."""
+        """Return `time` in the zone of the clock, as `log` shows it; unchanged if the calendar has no such time."""
         try:
             return time.astimezone(self._clock().tzinfo)
         except (ValueError, OverflowError):
@@ -113,7 +113,7 @@ class Timeline:
     def state_since(self, when: str | None, latest: str | None = None, is_end: bool = False) -> dict[str, str]:
         """Return the files at a revision or time; None is the newest commit.
 
-        No files at a time before the history begins, and those at the commit `latest` where that is earlier.
+        Return no files if the history begins later. If the commit `latest` is older than `when`, return its files.
         """
         commit = self.head() if when is None else self.before(when, is_end)
         return self.state_of(commit and self._no_later(commit, latest))
@@ -123,7 +123,10 @@ class Timeline:
         return {path: blob for path, blob in self.history.files(commit).items() if self.is_restorable(path)}
 
     def entries_id(self, commit: str) -> str:
-        """Return an id that is the same at commits with the same recalled files; "" where there are none."""
+        """Return an id of all recalled files of a commit, the same for the same files; "" if there are none.
+
+        Folders that hold nothing else are compared by the ids of their trees, without listing them.
+        """
         whole = set(self._layout.entries) - self._layout.mixed
         folders = [self.history.folder(commit, path) for path in self._layout.entries if path in whole]
         beside = sorted(self._recalled_in(commit, set(self._layout.recalled) - whole).items())
@@ -135,6 +138,7 @@ class Timeline:
         return self._recalled_in(commit, self._layout.recalled)
 
     def _recalled_in(self, commit: str, folders: Iterable[str]) -> dict[str, str]:
+        """Return path and blob of each recalled file in some folders of a commit; subfolders only below entries."""
         with_folders = self._layout.entries[:1] if self._layout.has_folders else ()
         files = (self.history.files_in(commit, folder, folder in with_folders).items() for folder in folders)
         found = chain.from_iterable(files)
@@ -180,7 +184,11 @@ class Timeline:
         return self.history.commits(start, without, path, accept) if start else iter(())
 
     def last_path(self, name: str) -> str | None:
-        """Return where the entry of that name or slug was when it was last written about; None when it never was."""
+        """Return the last path of the entry with this name, slug or path, gone or not; None if there never was one.
+
+        Look first for a file at the path `name`, then for a commit that names the entry, then for a file called by the
+        slug.
+        """
         key = name_key(name)
         if self.head() is None:
             return None
@@ -193,14 +201,14 @@ class Timeline:
         return next(paths, None) or next(written, None) or self._last_in_folder(name)
 
     def _last_in_folder(self, name: str) -> str | None:
-        """Return where a file of that name, or slug, was last in a folder that a person made for entries."""
+        """Return the newest path of a file with this name or slug in a subfolder for entries; None if there is none."""
         ends = {f"/{name_key(name).removesuffix('.md')}.md", f"/{slug_of(name[:MAX_NAME])}.md"}
         paths = (path for commit in self.history.commits() for path in commit.paths)
         called_so = (path for path in paths if any(f"/{name_key(path)}".endswith(end) for end in ends))
         return next(filter(self._layout.is_entry, called_so), None) if self._layout.has_folders else None
 
     def places(self, path: str, commit: str) -> set[str]:
-        """Return where the file that is now at `path` was at a commit that touches it, and before that."""
+        """Return the paths of the file, now at `path`, just after and just before a commit that touches it."""
         at = self.path_at(path, commit)
         return {at, self.history.changes.path_before(commit, at)}
 
@@ -211,14 +219,19 @@ class Timeline:
         return path
 
     def origin(self, path: str, commit: str | None) -> Commit | None:
-        """Return the commit that wrote what `commit` (None: the head, which changed nothing) found at `path`."""
+        """Return the newest commit before `commit` that wrote the file at `path`; None if none did.
+
+        With `commit` None it is looked for from the head on, inclusive.
+        """
         start = self.history.parent(commit) if commit else self.history.head()
         return next(self.history.commits(start, path=path), None) if start else None
 
     def check_version(self, path: str, file: File | None, expected: str | None, sees: Callable[[str], bool]) -> None:
-        """Refuse to write over a text that the caller has not seen; None has seen whatever is there, "" no file.
+        """Refuse to overwrite a text that the caller has not seen.
 
-        `sees` says which paths the caller may read: earlier versions are quoted from those alone.
+        `expected` is the beginning of the blob id of the version that the caller read; None skips the check, "" means
+        that the caller expects no file. `sees` says which paths the caller may read: the error's diff quotes an earlier
+        version only from these.
 
         Raises:
             Stale: `file` is not at version `expected`.
@@ -243,10 +256,10 @@ class Timeline:
         )
 
     def _version_of(self, path: str, version: str, sees: Callable[[str], bool]) -> bytes | None:
-        """Return the text that the file at `path` had at a version, wherever it was moved from; None when it had none.
+        """Return the bytes of an earlier version of the file at `path`, also from before a move; None if not found.
 
-        Only the file's own versions are looked at: `.git` holds much that is no memory, and whoever asks by the
-        beginning of an id must not even learn whether it is there.
+        Only the file's own versions are searched: an agent that guesses beginnings of ids must not learn which other
+        objects are in `.git`.
         """
         if not _VERSION.fullmatch(version) or self.head() is None:
             return None
@@ -260,7 +273,7 @@ class Timeline:
         return None
 
     def diff(self, before: State, after: State, scan: Scan) -> str:
-        """Return what lies between two states, as a unified diff. What is on disk is read from `scan`."""
+        """Return the unified diff of two states. Blobs that are on the disk now are read there, through `scan`."""
         differing = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
         return "".join(
             unified_diff(self._text(path, before.get(path), scan), self._text(path, after.get(path), scan), path)
@@ -275,7 +288,7 @@ class Timeline:
 
 
 def state_on_disk(scan: Scan, before: State) -> State:
-    """Return the files on disk as a state; what cannot be read counts as it was."""
+    """Return the files on disk as a state; files that cannot be read count as unchanged since `before`."""
     unusable = {item.path: before.get(item.path) for item in scan.unusable}
     return {path: file.blob for path, file in scan.files.items()} | unusable
 
@@ -286,5 +299,5 @@ def limited(state: State, only: Iterable[str] | None) -> State:
 
 
 def _of_entry(commit: Commit, layout: Layout) -> tuple[str, ...]:
-    """Return the paths of entries in a commit; of one that gave an entry another name, where that entry is now."""
+    """Return the paths of entries that a commit changed; for a rename only the new path."""
     return commit.renamed[1:] if commit.renamed else tuple(filter(layout.is_entry, commit.paths))

@@ -16,11 +16,11 @@ from .objects import Objects, remember, remembered
 REGULAR = 0o100644
 FOLDER = 0o40000
 SUBMODULE = 0o160000
-#: No tree of more files, or of folders deeper in one another, is read: trees that name one another say a billion
-#: files in a few lines.
+#: Limits for the files of a tree with all its folders, and for their depth: a few small trees that contain one another
+#: many times can stand for a billion files.
 MOST_FILES, DEEPEST = 250_000, 100
 _REMEMBERED = 8
-# What is no row is taken whole, as "": a search for the next one would read the rest again from each byte.
+# Bytes that are no row match to the end, with an empty group: to search for the next row in them takes quadratic time.
 _ROW = re.compile(rb"([0-7]{5,6} [^\0/]+\0.{20})|.+", re.DOTALL)
 
 T = TypeVar("T")
@@ -67,9 +67,9 @@ def sort_key(row: bytes) -> bytes:
 
 
 def differing(before: frozenset[bytes], after: frozenset[bytes]) -> Iterator[tuple[bytes, Item | None, Item | None]]:
-    """Return the names that differ between two trees, given as their rows, and what each stands for.
+    """Yield each name that differs between two trees, given as sets of rows, with its item before and after.
 
-    In Git's order, folders with a `/`; None where there is none.
+    In Git's order; the name of a folder ends with `/`. An item is None where a tree lacks the name.
     """
     gone, come = _by_key(before - after), _by_key(after - before)
     return ((key, gone.get(key), come.get(key)) for key in sorted({*gone, *come}))
@@ -81,10 +81,10 @@ def _by_key(rows: frozenset[bytes]) -> dict[bytes, Item]:
 
 
 class Rows:
-    """The rows of a tree as it stores them, and where each begins, to find in what a tree much like it differs.
+    """The rows of a tree as Git stores them, and where each begins, to find out how a similar tree differs.
 
-    Of ten thousand rows one differs between two commits: to take each tree apart, and to compare all rows, takes
-    ten times as long.
+    Between two commits mostly one row of thousands differs. Comparing beginnings and ends of the bytes finds it ten
+    times as fast as parsing both trees and comparing all rows.
     """
 
     __slots__ = ("_starts", "raw", "rows")
@@ -96,9 +96,9 @@ class Rows:
         self._starts = list(accumulate(map(len, rows), initial=0))
 
     def apart(self, raw: bytes) -> tuple[slice, list[bytes]]:
-        """Return which rows a tree does not have at that place, and those that it has instead.
+        """Compare with the tree in `raw`: return which of these rows it lacks, and the rows that it has instead.
 
-        All before and behind is the same. ValueError for bytes that are no tree's.
+        All rows before and behind the slice are equal. ValueError if `raw` is no tree.
         """
         own, starts = self.raw, self._starts
         first = bisect_left(starts, True, key=lambda end: not raw.startswith(own[:end])) - 1
@@ -106,11 +106,11 @@ class Rows:
         last = bisect_left(starts, True, first, key=lambda at: raw.endswith(own[at:], begin))
         try:
             return slice(first, last), rows_of(raw[begin : len(raw) - len(own) + starts[last]])
-        except ValueError:  # a name may end like a whole row: `x 100644 a.md`
+        except ValueError:  # the equal end may begin within a row, as a name may look like one: `x 100644 a.md`
             return slice(first, None), rows_of(raw[begin:])
 
     def like(self, raw: bytes) -> "Rows":
-        """Return the rows of a tree that is much like this one; ValueError for bytes that are no tree's."""
+        """Return the rows of a similar tree without parsing all of it; ValueError for bytes that are no tree's."""
         gone, come = self.apart(raw)
         rows = self.rows.copy()
         rows[gone] = come
@@ -169,7 +169,7 @@ class Tree:
 
 
 def splice(keys: list[bytes], rows: list[bytes], key: bytes, row: bytes | None) -> None:
-    """Set the row of a key in columns that are sorted by it; None removes it."""
+    """Set the row of `key` in two parallel lists, sorted by key; None removes it. Both lists change in place."""
     at = bisect_left(keys, key)
     if at < len(keys) and keys[at] == key:
         del keys[at], rows[at]
@@ -182,10 +182,10 @@ EMPTY = Tree([], [], frozenset())
 
 
 def parse_tree(raw: bytes) -> Tree:
-    """Return the tree in bytes; ValueError when they are no tree's.
+    """Return the tree in `raw`; ValueError when that is none.
 
-    A tree that is here already may be another program's: its rows are put into Git's order, and of a name that is there
-    twice the last row counts. What strangers send has to pass `check_tree` first.
+    Trees that another program stored may be malformed: rows are put into Git's order, and of two rows with one name the
+    last counts. Trees from a remote have passed `check_tree`, which refuses both.
     """
     rows = rows_of(raw)
     keys = [sort_key(row) for row in rows]
@@ -200,10 +200,10 @@ _PLAIN = b"100644 "
 
 
 def check_tree(raw: bytes, known: Set[bytes]) -> set[bytes]:
-    """Return the rows of a stranger's tree that are not among `known` ones, which are fine.
+    """Check a tree from a remote; return its rows that are not in `known`, which were checked before.
 
     Raises:
-        ValueError: it is none, or one that Git's own check complains about: its order, a mode, `.git` as a name.
+        ValueError: the bytes are no tree, or `git fsck` would complain: wrong order, unknown mode, a name like `.git`.
     """
     rows = rows_of(raw)
     new = set(rows) - known
@@ -227,9 +227,9 @@ def are_plain(rows: list[bytes]) -> bool:
 
 
 def checked_like(raw: bytes, like: Rows, known: Set[bytes]) -> tuple[set[bytes], Rows] | None:
-    """Return what `check_tree` does, and the rows, of a tree of plain files that is much like one that was checked.
+    """Check a tree of plain files by its differences to `like`, which was checked; return its new rows, and all.
 
-    Only what differs is looked at. None where that cannot be told so: `check_tree` says what is wrong.
+    Return None if these differences do not suffice: the caller then asks `check_tree`, which raises if the tree is bad.
     """
     try:
         gone, come = like.apart(raw)
@@ -247,7 +247,9 @@ def checked_like(raw: bytes, like: Rows, known: Set[bytes]) -> tuple[set[bytes],
 
 
 def is_git(name: str) -> bool:
-    """Return whether some file system takes a name for `.git`."""
+    """Return whether some file system takes a name for `.git`: one that ignores case, invisible characters, final dots,
+    or, on Windows, what follows a colon; `git~1` is its short name there.
+    """
     return without_unseen(name).partition(":")[0].rstrip(" .").lower() in (".git", "git~1")
 
 
@@ -265,7 +267,7 @@ class Trees:
     def __init__(self, objects: Objects, most: float = inf) -> None:
         self._objects = objects
         self._most = most
-        #: How many names `items`, `files`, differences and `grafted` went through.
+        #: How many names were gone through in all, which `most` bounds: by listings, by differences and by `grafted`.
         self.walked = 0
         self._trees: dict[str, Tree] = {}
         self._rows: dict[str, Rows] = {}
@@ -283,7 +285,9 @@ class Trees:
         return _read(parse_tree, oid, self._objects.tree(oid, is_compared=True))
 
     def _rows_of(self, oid: str | None, other: str | None) -> Rows:
-        """Return the rows of a tree that is compared with `other`, and so much like it: quicker than `tree`."""
+        """Return the rows of a tree, parsed by its differences to the tree `other` if that is cached; unlike `tree`, a
+        packed one is not compared with its id.
+        """
         if oid is None:
             return NO_ROWS
         like = self._rows.get(other or "", NO_ROWS).like
@@ -307,7 +311,9 @@ class Trees:
         return found
 
     def _add_items(self, found: dict[str, Item], tree: str | None, folder: str, depth: int, seen: "count[int]") -> None:
-        """Add what is in a tree; `seen` counts, as folders without files can name one another a billion times."""
+        """Add all files below a tree to `found`. `seen` counts names, not files: folders without files, which contain
+        one another, could make a billion of them.
+        """
         for name, mode, oid in self.tree(tree):
             self._check_extent(next(seen), depth)
             path = folder + to_text(name)
@@ -368,6 +374,7 @@ class Trees:
                 yield to_text(path), old, new
 
     def _check_extent(self, files: int, depth: int) -> None:
+        """Count a name that was gone through, and check both limits: that of one tree, and `most` for all of them."""
         check_extent(files, depth)
         self.walked += 1
         if self.walked > self._most:
@@ -377,7 +384,7 @@ class Trees:
             )
 
     def is_readable(self, commit: str) -> bool:
-        """Return whether the commit and the folders of its tree are there and whole.
+        """Return whether the commit and all folders of its tree, but not its files, are there and whole.
 
         Raises:
             DeniedHistory: this user may not look.
@@ -395,9 +402,10 @@ class Trees:
         return True
 
     def grafted(self, tree: str | None, changes: Mapping[str, str | Item | None]) -> str | None:
-        """Store the tree that `tree` becomes when each path holds its blob, or nothing for None; return its id.
+        """Put the tree that `tree` becomes with `changes`, and its folders; return its id, None if no file is left.
 
-        A file keeps its mode, unless an item says another; None is returned for a tree without files.
+        `changes` has for each path its blob, or its mode and blob, or None to remove it. With a blob alone a file that
+        is there keeps its mode. The objects are stored by the next `Objects.flush`.
         """
         base = self.tree(tree)
         self.walked += len(base)
@@ -420,7 +428,7 @@ class Trees:
 
 
 def read_rows(oid: str, objects: Objects) -> list[bytes]:
-    """Return the rows of a tree, whose bytes were compared with its name; DamagedHistory when it is none."""
+    """Return the rows of a tree after checking its id; DamagedHistory when it is missing, broken or no tree."""
     return _read(rows_of, oid, objects.tree(oid, is_compared=True))
 
 
@@ -432,7 +440,7 @@ def _read(parse: Callable[[bytes], T], oid: str, data: bytes) -> T:
 
 
 def check_extent(files: int, depth: int) -> None:
-    """Refuse to go on with a tree that is too large or, with so many folders to go, too deep."""
+    """Raise DamagedHistory if `files` is more than `MOST_FILES`, or `depth`, the levels still allowed, is below 0."""
     if files > MOST_FILES or depth < 0:
         raise DamagedHistory(
             f"the history has a commit of more than {MOST_FILES:,} files or {DEEPEST} folders deep: it is no memory's"
@@ -444,7 +452,7 @@ def _blob(item: Item | None) -> str | None:
 
 
 def by_first_part(files: Mapping[str, T]) -> dict[str, dict[str, T]]:
-    """Return what there is for each path, grouped by the first part of the path; "" stands for the file itself."""
+    """Group values by the first part of their paths: part to rest of the path to value. The rest is "" for a file."""
     grouped: dict[str, dict[str, T]] = {}
     for path, each in files.items():
         first, _, rest = path.partition("/")

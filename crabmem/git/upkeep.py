@@ -43,10 +43,13 @@ class Upkeep:
         self._root = root
         self._is_due = is_due
         self._guard = Guard()
+        #: The compaction that was begun last, a process or a thread; and until when none is tried again.
         self._worker: subprocess.Popen[bytes] | threading.Thread | None = None
         self._not_before = 0.0
+        #: The thread that waits for a pause to make writes durable, and what ends its waiting.
         self._hardening: threading.Thread | None = None
         self._is_over: threading.Event | None = None
+        #: When the last write was, by the monotonic clock.
         self._written: float | None = None
 
     def nudge(self) -> None:
@@ -77,7 +80,7 @@ class Upkeep:
             worker.join() if isinstance(worker, threading.Thread) else worker.wait()
 
     def _harden_when_idle(self, is_over: threading.Event) -> None:
-        """Wait for a pause between writes, and bring them to the disk. Who closes before that leaves it to the log."""
+        """Wait for a pause between writes, and make them durable. `is_over` ends the wait: the redo log has them."""
         began = time.monotonic()
         while (pause := min((self._written or began) + IDLE, began + LONGEST) - time.monotonic()) > 0:
             if is_over.wait(pause):
@@ -91,6 +94,7 @@ class Upkeep:
             history.close()
 
     def _is_running(self) -> bool:
+        """Return whether a compaction runs. When one has ended, forget it; after a success the next need not wait."""
         worker = self._worker
         if worker is None:
             return False

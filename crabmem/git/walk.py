@@ -28,33 +28,35 @@ from .objects import Objects
 _LABEL = "commits 1"
 _ID = 20
 _NONE = bytes(_ID)
-# How many rows, and how many of them are the line. Then four columns: ids, both times, and of each row how many parents
-# and changes it has, and where in what follows they are.
+# The form of the file. `_HEAD`: how many rows there are, and how many of them, the first ones, are the line. Then four
+# columns: ids, times of committers, times of authors, and `_BODY`: how many parents and changes a row has, and at which
+# byte of the rest of the file they begin. A change is the `key` of a path, then the blob before and the one after.
 _HEAD = struct.Struct(">II")
 _TIME = struct.Struct(">q")
 _BODY = struct.Struct(">BHI")
 _KEY = 8
 _CHANGE = _KEY + 2 * _ID
 _UNKNOWN = 0xFFFF
-# What a commit of more changes changed, as a great import, is looked at anew each time.
+# Of a commit with more changes, such as a large import, they are not kept: its trees are compared each time.
 _MOST_CHANGES = 500
 #: Commits that are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
 MOST_ROWS = 100_000
 # New ones that are worth writing the file.
 _WORTH_SAVING = 64
-# From where a commit was reached, and whether it stands below one that both sides stand on.
+# Bits of `Walk.bases`: the sides from which a commit was reached, and whether it is an ancestor of a common one.
 _ONE, _OTHER, _BELOW = 1, 2, 4
 _BOTH = _ONE | _OTHER
-# Hidden commits that are older than all that was yielded, and looked behind nevertheless: their times may be wrong.
+# Hidden commits older than all yielded ones whose parents `newest_first` still looks at, as times may be wrong.
 _PATIENCE = 32
 # Fewer steps back are quicker than a look for the line.
 _STEPS = 16
 
 
 class Row(NamedTuple):
-    """What is known of a commit. Times are in seconds, as in `Header`.
+    """All that the graph knows of a commit. Times are in seconds, as in `Header`.
 
-    `changes` are its changes in its first parent, then those in others; None while nobody asked for them.
+    `changes` has `_CHANGE` bytes for each file that differs from the first parent, then from each other one; None until
+    `Changes.row` compared the commit with them.
     """
 
     committed: int
@@ -63,7 +65,9 @@ class Row(NamedTuple):
     changes: bytes | None = None
 
     def may_touch(self, path: str) -> bool:
-        """Return whether the commit may have changed the file at `path`; seldom True for one that did not."""
+        """Return whether the commit may have changed the file at `path`. False is certain; True may be a coincidence of
+        keys, or of bytes.
+        """
         return self.changes is None or key(path) in self.changes
 
     def written(self) -> Iterator[tuple[bytes, str | None]]:
@@ -80,15 +84,16 @@ class Row(NamedTuple):
 
 
 class Graph:
-    """The rows of commits: those kept in a file, of which each is parsed when it is asked for, and new ones.
+    """The rows of commits: those in the file, each of which is parsed on access, and new ones in memory.
 
     `private` is the folder of crabmem's own files.
     """
 
     def __init__(self, private: Path) -> None:
         self._cache = derived.Cache(private, state.COMMITS)
+        #: The rows that were parsed or added, by commit.
         self._rows: dict[str, Row] = {}
-        #: How many rows are not in the file, and how many were learned since it was written.
+        #: How many of them are not in the file at all; and how often a row was added since it was written.
         self._beside = self._new = 0
 
     @once
@@ -98,7 +103,7 @@ class Graph:
 
     @once
     def _places(self) -> dict[bytes, int]:
-        """Where in the columns of the file each commit is, by its id."""
+        """The number of each commit's row in the file, by its id."""
         count, start = _HEAD.unpack_from(self._data)[0], _HEAD.size
         return {self._data[start + _ID * place : start + _ID * (place + 1)]: place for place in range(count)}
 
@@ -116,6 +121,7 @@ class Graph:
         return row
 
     def _row_at(self, place: int) -> Row:
+        """Parse the row with the number `place` of the file, whose form is told beside `_HEAD`."""
         count, data = len(self._places), self._data
         times = _HEAD.size + _ID * count
         [committed] = _TIME.unpack_from(data, times + 8 * place)
@@ -129,13 +135,17 @@ class Graph:
         return Row(committed, authored, each, found)
 
     def add(self, commit: str, header: Header, changes: Iterable[tuple[str, str | None, str | None]] | None) -> Row:
-        """Remember a commit and, unless None, what it changed in each parent: path, and blob before and after."""
+        """Return the row of a commit, and remember it unless it has very many parents or changes.
+
+        `changes` are path, blob before and blob after, for each parent in turn; None if they are not known yet. When
+        there are more than `MOST_ROWS` rows, the older half is forgotten.
+        """
         packed = None if changes is None else b"".join(_packed(*each) for each in changes)
         row = Row(header.committed, header.authored, header.parents, packed)
         if len(header.parents) < 256 and (packed is None or len(packed) <= _MOST_CHANGES * _CHANGE):
             self._beside += self.get(commit) is None
             if self._beside + len(self._places) > MOST_ROWS:
-                # Who walks back through more than that asks for each of the older half once.
+                # A walk through a longer history asks for each of the older commits once: no cache would help it.
                 newer = nlargest(MOST_ROWS // 2, self._all().items(), key=lambda item: item[1].committed)
                 self._rows, self._data, self._beside = dict(newer), _HEAD.pack(0, 0), len(newer) + 1
                 del self._places
@@ -144,7 +154,10 @@ class Graph:
         return row
 
     def add_new(self, commit: str, header: Header) -> None:
-        """Remember a commit that was just made. The file is not read for it, nor written because of it."""
+        """Remember a commit that was just made, if the file was read already: a write does not read it for this.
+
+        The commit does not count as new, so that a process which only writes never writes the file.
+        """
         if "_places" in vars(self):
             self.add(commit, header, None)
             self._new -= 1
@@ -153,9 +166,10 @@ class Graph:
         return {key.hex(): self._row_at(place) for key, place in self._places.items()} | self._rows
 
     def save(self, line: "Line") -> None:
-        """Keep the rows for the next process, those of `line` first, when that is worth it.
+        """Write the rows to the file, those of `line` first, if at least `_WORTH_SAVING` were added.
 
-        Where there is no place, nothing is kept.
+        After a purge forget all rows instead: they are of commits that it rewrote. A file that cannot be written is no
+        error.
         """
         if self._cache.renew():  # the rows are of commits that a purge rewrote
             self._rows, self._data, self._beside, self._new = {}, _HEAD.pack(0, 0), 0, 0
@@ -203,7 +217,7 @@ class Walk:
         self._line: tuple[frozenset[bytes], Line] | None = None
 
     def row(self, commit: str) -> Row:
-        """Return parents and times of a commit, and maybe its changes."""
+        """Return the row of a commit, which has its changes only if somebody asked `Changes.row` for them."""
         return self.graph.get(commit) or self.graph.add(commit, self._objects.header(commit), None)
 
     def parents(self, commit: str) -> list[str]:
@@ -223,10 +237,11 @@ class Walk:
     def newest_first(
         self, tips: Iterable[str], without: Iterable[str] = (), hidden: set[str] | None = None
     ) -> Iterator[str]:
-        """Yield `tips` and what they stand on, newest first; not `without` and what those stand on.
+        """Yield `tips` and their ancestors, newest first, without the commits `without` and their ancestors.
 
-        That is told by their times, and so too late for some where many were made in one second, or by a clock that was
-        wrong: those are among the `hidden` in the end, which is filled for who has to know.
+        Commits are ordered by the committer's time. With equal or wrong times one may be yielded before it turns out to
+        be an ancestor of `without`. Pass a set as `hidden` to learn of it: at the end that has all commits found to be
+        excluded.
         """
         hidden = set() if hidden is None else hidden
         waiting, seen, numbers, oldest = list[tuple[int, int, str]](), set[str](), count(), math.inf
@@ -259,9 +274,9 @@ class Walk:
                 found(parent, oid in hidden)
 
     def bases(self, one: str, other: str) -> list[str]:
-        """Return the newest commits that both stand on, in the order of their ids; none for histories apart.
+        """Return the best common ancestors of two commits, as `git merge-base --all`, sorted by id; none if unrelated.
 
-        Several where both sides took in the other's work before, each in a commit of its own.
+        There are several after a criss-cross merge: each side merged the other in a commit of its own.
         """
         waiting, sides = list[tuple[int, str]](), dict[str, int]()
 
@@ -281,7 +296,7 @@ class Walk:
                 common.add(oid)
             for parent in self.parents(oid):
                 found(parent, side | _BELOW if side & _BOTH == _BOTH else side)
-        # A clock that went back can have one found before it was known to stand below another.
+        # With a clock that went back, one may have been found before it was known to be an ancestor of another.
         newest = [oid for oid in common if not sides[oid] & _BELOW]
         return sorted(oid for oid in newest if not any(self.is_ancestor(oid, each) for each in newest if each != oid))
 
@@ -296,9 +311,10 @@ class Walk:
         return reached(tips, parents)
 
     def readable(self, commit: str, since: int = 0) -> Iterator[str]:
-        """Yield `commit` and what it stands on, nearest first, as far as it can be read; nothing beyond a time `since`.
+        """Yield `commit` and its ancestors, nearest first; do not go beyond commits that cannot be read, or are older
+        than `since`, in seconds.
 
-        Nothing is believed that is only kept in the graph: each commit is read.
+        The graph is not used: each commit is read from the repository, so that damage is noticed.
         """
 
         def parents(commit: str) -> list[str]:
@@ -312,7 +328,7 @@ class Walk:
         return reached([commit], parents)
 
     def is_ancestor(self, old: str, new: str) -> bool:
-        """Return whether `new` is `old` or stands on it, as far as commits can be read."""
+        """Return whether `new` is `old` or a descendant of it; False where the way between them cannot be read."""
         if not self._objects.has(old):
             return False
         if old in self._objects.parents(new):
@@ -322,7 +338,13 @@ class Walk:
     # The line of first parents
 
     def line(self, end: str) -> "Line":
-        """Return the commits up to `end`, each the first parent of the next."""
+        """Return the commits up to `end`, each the first parent of the next.
+
+        The line that was walked last is continued, and if it grew, kept, with the graph, for the next process.
+
+        Raises:
+            DamagedHistory: a commit cannot be read, or the graph's file makes one its own ancestor.
+        """
         ends = self._objects.shallow()
         known = self._known_line(ends)
         newer, commit, place = list[tuple[str, int]](), end, known.place(end)
@@ -347,7 +369,10 @@ class Walk:
         return line
 
     def _known_line(self, ends: frozenset[bytes]) -> "Line":
-        """Return the line of which the next one may be the continuation; an empty one when a clone became deeper."""
+        """Return the line that was walked last, or is in the graph's file, to be continued.
+
+        Return an empty one if it does not go back to the first commit, as when a shallow clone was deepened since.
+        """
         if self._line is None:
             kept = self.graph.line()
             is_whole = len(kept) and (not self.row(kept[0]).parents or kept[0].encode() in ends)
@@ -418,10 +443,10 @@ class Line:
 
 
 def fitted(times: Sequence[int], now: float = math.inf) -> list[int]:
-    """Return `times` so that they never fall: as many as possible as they are, each other that of the next that stays.
+    """Return the times of a line's commits without the errors of wrong clocks: the result never falls.
 
-    Nobody says which clock was wrong, but most are right: of the times up to `now` the longest row that never falls
-    stays. After the last of it only what is later than all before stays, too.
+    Most clocks are right, so the longest non-decreasing subsequence of the times up to `now` stays as it is. Each other
+    time becomes the next one that stays; behind the last of these, it becomes at least the one before it.
     """
     found, following = [0] * len(times), None
     stays = _rising_places(times, now)
@@ -438,7 +463,8 @@ def fitted(times: Sequence[int], now: float = math.inf) -> list[int]:
 
 
 def _rising_places(times: Sequence[int], now: float) -> set[int]:
-    """Return the places of the longest row of times up to `now` that never falls."""
+    """Return the places of the longest non-decreasing subsequence of the times up to `now`, by patience sorting."""
+    # For each length of a subsequence: the least time that one ends with, and its place; `before` links the places.
     lasts, ends, before = list[int](), list[int](), dict[int, int]()
     for place, time in enumerate(times):
         if time <= now:

@@ -34,9 +34,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Address:
-    """Where a remote is. `url` is what Git's configuration keeps, without a password; `shown` has no user of a URL.
+    """Where a remote is. `url` is kept in Git's configuration, without a password; `shown` is for messages, without the
+    user of a URL.
 
-    `path` is the one on the host, or on this machine.
+    `path` is that on the host, or on this machine.
     """
 
     kind: Kind
@@ -49,10 +50,10 @@ class Address:
 
 
 def parse_address(text: str, folder: Path) -> Address:
-    """Return the address that a person wrote; a path is taken from `folder`.
+    """Return the address that a person wrote; a relative path starts at `folder`.
 
     Raises:
-        InvalidArguments: it is none, or one that would start a program, send memory in the clear, or keep a password.
+        InvalidArguments: `text` is no address, or would start a program, send memory in the clear, or store a password.
     """
     if not text.strip() or len(text) > _LONGEST or not text.isprintable():
         raise InvalidArguments(f"that is no address of a remote: {_FORMS}")
@@ -69,6 +70,7 @@ def parse_address(text: str, folder: Path) -> Address:
 
 
 def _of_url(text: str) -> Address:
+    """Parse an address with `://`; refuse passwords, queries, unknown schemes, and plain HTTP to other machines."""
     try:
         parts = urlsplit(text)
         host, port, user = parts.hostname or "", parts.port, parts.username and unquote(parts.username)
@@ -97,7 +99,7 @@ def _of_url(text: str) -> Address:
 
 
 def _check_place(place: str, user: str | None, path: str) -> None:
-    """Refuse what ssh, or the program at the other end, would take for an option, or for something else."""
+    """Refuse a host, user or path that ssh, or the program at the other end, could take for an option."""
     is_plain = _PLACE.fullmatch(place) and (user is None or _USER.fullmatch(user))
     if not is_plain or not path or path.startswith("-"):
         raise InvalidArguments(

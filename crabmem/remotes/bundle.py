@@ -27,7 +27,7 @@ class Bundle(Remote):
         return self._read(None)
 
     def _read(self, write: Callable[[bytes], int] | None) -> Offer:
-        """Return what it has, nothing for no file; `write` is given its pack."""
+        """Return the offer in the bundle's head, an empty one without a file; pass its pack to `write`, if given."""
         try:
             with os.fdopen(regular.opened(str(self._file)), "rb") as file:
                 lines = [*iter(lambda: self._line(file), b"\n")]
@@ -45,7 +45,7 @@ class Bundle(Remote):
         return offer(refs, named[0] if named else "")
 
     def _line(self, file: BinaryIO) -> bytes:
-        """Return a line of the head; an empty one ends it."""
+        """Return a line of the head, whose last is empty; Untrusted if the line is cut short or too long."""
         line = file.readline(_LONGEST)
         self._limit.heard(len(line))
         if not line.endswith(b"\n"):
@@ -57,6 +57,10 @@ class Bundle(Remote):
         self._read(write)
 
     def _upload(self, updates: Updates) -> None:
+        """Write the bundle anew, with all its references, under the name of a lock file; then rename that.
+
+        A pushed bundle is whole again, so everything that it has must be here too.
+        """
         now = self._refs()
         self.check_expected(now.refs, updates)
         wanted = {**now.refs, **{ref: new for ref, (_, new) in updates.items()}}
@@ -77,7 +81,7 @@ class Bundle(Remote):
             raise
         try:
             self.check_expected(self._refs().refs, updates)
-            self._limit.left()  # who was told that it took too long is not overtaken by it
+            self._limit.left()  # after a timeout the caller has been told of a failure: then do not finish the push
             fs.rename(lock, self._file)
             fs.sync_folder(lock.parent)
         except BaseException:

@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 class Credentials:
-    """Those for one address."""
+    """The name and password for one address."""
 
     def __init__(self, address: Address, environ: Mapping[str, str]) -> None:
         self._address, self._environ = address, environ
@@ -31,12 +31,15 @@ class Credentials:
             self._asked["host"] += f":{address.port}"
         if address.user:
             self._asked["username"] = address.user
-        if self._git():  # which leaves it out, unless its configuration says otherwise
+        if self._git():  # Git drops the path, unless `credential.useHttpPath` is set; without Git nobody would
             self._asked["path"] = address.path.strip("/")
         self._found: dict[str, str] = {}
 
     def find(self, limit: Limit) -> tuple[str, str] | None:
-        """Return name and password; None where nobody has them."""
+        """Return name and password, from the token or the first helper that has them; None if no helper has.
+
+        What a helper returned is kept for `judge`.
+        """
         if token := self._environ.get(programs.TOKEN, ""):
             return self._address.user or _ANYBODY, token
         for command in self._commands("fill" if self._git() else "get"):
@@ -59,7 +62,10 @@ class Credentials:
         return programs.found("git", self._environ)
 
     def _commands(self, word: str) -> Iterator[list[str]]:
-        """Yield how to ask: Git's own way of asking all helpers, or each of them where there is no Git."""
+        """Yield the commands to run: `git credential`, which asks all helpers; without Git, each helper itself.
+
+        A helper is called as Git does: `!command` in a shell, else a path, or a name as `git-credential-<name>`.
+        """
         if git := self._git():
             yield [git, "credential", word]
             return
@@ -74,8 +80,9 @@ class Credentials:
                     yield [known or name, *options, word]
 
     def _helpers(self) -> list[str]:
-        """Return the helpers that the person's own configuration names for the address; an empty one forgets those
-        before it.
+        """Return the credential helpers in the person's own configuration of Git, for all addresses and for this host.
+
+        As in Git, an empty value drops those before it.
         """
         from dulwich.config import ConfigFile
 

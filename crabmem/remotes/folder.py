@@ -26,12 +26,12 @@ from .remote import Offer, Remote, Updates, offer, pack_of
 # Hooks that decide about a push. Git starts them also where it pushes to a folder.
 _DECIDING = ("pre-receive", "update", "reference-transaction", "proc-receive")
 _PATIENCE = 10.0
-# What disks of the network say that have no locks: nothing is cleared away there.
+# Errors of network disks without locks: pushes go on there, but leftovers of others are not removed.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 def _in_folder(error: DamagedHistory) -> str:
-    """The faults of a repository that need not be called `.git`."""
+    """Return the message of an error without the folder `.git`, which a bare repository does not have."""
     return str(error).replace("`.git/", "`")
 
 
@@ -44,7 +44,7 @@ class Folder(Remote):
         self._is_bare = not (place / ".git").is_dir()
         self._there = place if self._is_bare else place / ".git"
         self._ours = self._there / "crabmem"
-        # What is half written there: by this machine, as only of that we can know whether it died.
+        # A folder for half-written files of this machine alone: only here can we know whether their writer has died.
         self._temporary = self._ours / f"{state.TEMPORARY}-{blob_id(os.uname().nodename.encode())[:8]}"
         self._theirs = Objects(self._there / "objects", self._temporary)
         self._their_refs = Refs(self._there, self._temporary)
@@ -55,6 +55,7 @@ class Folder(Remote):
         self._theirs.close()
 
     def _check_repository(self) -> None:
+        """Refuse a folder that is no repository, one in a form that we do not write, and one with links in it."""
         if not all((self._there / name).exists() for name in ("HEAD", "objects", "refs")):
             raise Refused(
                 f"there is no Git repository in {self._limit.where}: is the disk there? `git init --bare` makes one"
@@ -91,7 +92,10 @@ class Folder(Remote):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Have other pushes of this machine wait, and take away what one of them left that died."""
+        """Keep other pushes of this machine out, and remove the locks and files that a crashed one left.
+
+        On a disk without locks, neither is done.
+        """
         fs.make_folder(self._temporary)
         with ExitStack() as held:
             try:
@@ -107,11 +111,12 @@ class Folder(Remote):
             yield
 
     def _put(self, growing: Growing, updates: Updates) -> None:
+        """Store the objects, many as a pack, few as files, as `Packing` packs only those later; then set references."""
         if len(growing) > FEW:
             publish(growing, self._there / "objects" / "pack")
         else:
             self._theirs.store({oid: self._objects.raw(oid) for oid in growing.ids()})
-        self._limit.left()  # who was told that it took too long is not overtaken by it
+        self._limit.left()  # after a timeout the caller has been told of a failure: then do not finish the push
         try:
             for ref, (old, new) in updates.items():
                 if not (self._their_refs.swap(ref, old, new) if new else self._their_refs.remove(ref, old)):
@@ -123,6 +128,9 @@ class Folder(Remote):
         self._tidy(growing.ids())
 
     def _check_welcome(self, now: Offer, updates: Updates) -> None:
+        """Refuse the push where Git would: a deciding hook, which we do not run; the branch that is checked out there;
+        a rewritten branch, if the settings forbid that.
+        """
         hooks = [name for name in _DECIDING if os.access(self._there / "hooks" / name, os.X_OK)]
         if hooks:
             raise Refused(
@@ -145,6 +153,8 @@ class Folder(Remote):
                     )
 
     def _stands_on(self, commit: str, base: str) -> bool:
+        """Return whether `base` is an ancestor of `commit`. The time limit is checked at each commit."""
+
         def parents(each: str) -> list[str]:
             self._limit.left()
             return self._objects.parents(each)
@@ -152,7 +162,10 @@ class Folder(Remote):
         return base in reached([commit], parents)
 
     def _tidy(self, new: list[str]) -> None:
-        """Let others read what was made, where they may read the repository; pack what lies loose, if it is much."""
+        """Give new files the repository's permissions, as other users may share it; compact it if much lies loose.
+
+        Errors are ignored: the push is done.
+        """
         with suppress(OSError, CrabmemError):
             mode = stat.S_IMODE(os.stat(self._there / "objects").st_mode)
             if mode & ~fs.PRIVATE_FOLDER:

@@ -20,7 +20,7 @@ from .served import Client
 
 _CONNECT, _SILENCE = 20.0, 60.0
 _REDIRECTS, _MOST_REDIRECTS = (301, 302, 303, 307, 308), 3
-# Servers and what stands before them often take no body whose length they are not told: larger ones are sent in pieces.
+# Many servers and proxies refuse a body without Content-Length. dulwich sends larger ones than this in chunks, without.
 _TOLD = 64_000_000
 _PIECE = 1 << 14
 _OK, _UNAUTHORIZED, _SERVER = 200, 401, 500
@@ -34,7 +34,7 @@ _BUSY = (408, 429)
 
 
 class Http(Client, AbstractHttpGitClient):
-    """dulwich's client over a connection of ours."""
+    """dulwich's client, with connections, limits, credentials and redirects of our own."""
 
     def __init__(self, address: Address, environ: Mapping[str, str], limit: Limit) -> None:
         base = urlsplit(address.url)
@@ -65,7 +65,13 @@ class Http(Client, AbstractHttpGitClient):
         data: bytes | Iterator[bytes] | None = None,
         raise_for_status: bool = True,
     ) -> tuple[Any, Callable[[int], bytes]]:
-        """Return the answer, and what reads its body."""
+        """Make a request for dulwich; return the response, and a function that reads its body.
+
+        Follow redirects on the same host, but not for a POST; on status 401 ask for credentials, once.
+
+        Raises:
+            SyncError: the server does not answer with what Git's protocol has; the message says why.
+        """
         for _ in range(_MOST_REDIRECTS):
             response = self._answer(url, headers or {}, data)
             if response.status == _UNAUTHORIZED and not self._basic and (found := self._credentials.find(self._limit)):
@@ -88,6 +94,7 @@ class Http(Client, AbstractHttpGitClient):
         return response, lambda size=-1: self._read(response, size)
 
     def _answer(self, url: str, headers: Mapping[str, str], data: bytes | Iterator[bytes] | None) -> Any:
+        """Send one request, to our own host only; return the response, whose body is not read yet."""
         left = self._limit.left()
         if not url.startswith(f"{self._origin}/"):  # it told dulwich to fetch something elsewhere
             raise self._moved(url)
@@ -115,13 +122,13 @@ class Http(Client, AbstractHttpGitClient):
         return self._last
 
     def _in_pieces(self, data: bytes) -> Iterator[bytes]:
-        """Yield a body: the time of a socket is for each piece, and a slow line takes more for all of it."""
+        """Yield a body in pieces: the timeout of the socket is for each, and a slow line needs more for all of it."""
         for at in range(0, len(data), _PIECE):
             yield data[at : at + _PIECE]
             self._limit.sent(min(_PIECE, len(data) - at))
 
     def _read(self, response: Any, size: int) -> bytes:
-        """Return so many bytes of a body, fewer at its end."""
+        """Return `size` bytes of a body, fewer at its end; for a negative size, all that the limit allows."""
         data, room = bytearray(), size if size >= 0 else self._limit.room
         try:
             while len(data) < room and (piece := response.read1(room - len(data), decode_content=False)):
@@ -167,7 +174,7 @@ class Http(Client, AbstractHttpGitClient):
 
 
 def _pool(address: Address, environ: Mapping[str, str]) -> urllib3.PoolManager:
-    """Return what makes connections; through the proxy that the environment names for the address, if any."""
+    """Return a pool of connections, which go through the proxy that the environment names for the address, if any."""
     known = {name.lower(): value for name, value in environ.items() if name.lower().endswith("_proxy") and value}
     proxy = known.get(f"{address.url.partition(':')[0].lower()}_proxy") or known.get("all_proxy")
     authorities = environ.get("SSL_CERT_FILE") or environ.get("GIT_SSL_CAINFO")

@@ -1,4 +1,4 @@
-"""How long a remote may be silent, how slowly it may speak, and how much it may say."""
+"""How long a remote may send nothing, how slowly it may send, and how much."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,26 +9,26 @@ from ..disk.background import in_time
 from ..errors import Unreachable, Untrusted
 
 T = TypeVar("T")
-#: Told which step is under way, and how many bytes, or objects, of it are done.
+#: Called with the step that is under way, and how many bytes or objects of it are done.
 Progress = Callable[[str, int], None]
 
-#: References take no more bytes than this, a pack no more than that; its objects, made whole, no more than the last.
+#: Bytes that a remote's list of references may take, and a pack; and the objects of a pack in all, inflated and whole.
 MOST_REFS, MOST_PACK, MOST_WORK = 20_000_000, 1_000_000_000, 100_000_000_000
-#: Bytes of whole objects for each byte of a pack, and for a pack however small: a folder of 10,000 facts has a whole
-#: tree in each commit, which is a thousand times its delta.
+#: Bytes of whole objects that each byte of a pack allows, and those that any pack may have: a folder of 10,000 facts
+#: has a whole tree in each commit, which is a thousand times as large as its delta.
 WORK_PER_BYTE, LEAST_WORK = 5_000, 2_000_000_000
 MOST_OBJECTS = 1_000_000
-#: Objects that are kept as files of their own, as writes leave them: compaction packs those, and no others.
+#: Objects that a fetch or push stores as loose files, so that compaction packs them later; of more it makes a pack.
 FEW = 300
 # Bytes in a second on the slowest line that is waited for, on the whole: a modem has ten times as many.
 _SLOWEST = 500
 
 
 class Limit:
-    """One exchange with the remote that is shown as `where`, which may be silent for so many seconds.
+    """The limits of one exchange with a remote. `where` is its name in messages; it may be silent for `seconds`.
 
-    What it says, and what is sent to it, buys time for more of the same, so that a slow line is no failure, and one
-    that drips is. Steps of our own work, which are bounded by what was said, buy time as well.
+    The deadline moves with each byte that goes over the line, as if the line had `_SLOWEST` bytes a second: a slow line
+    is no failure, one that only drips is. It also moves with steps of our own work, which the size of the pack bounds.
     """
 
     def __init__(self, where: str, seconds: float, progress: Progress = lambda step, done: None) -> None:
@@ -36,14 +36,14 @@ class Limit:
         self._seconds = seconds
         self._end = time.monotonic() + seconds
         self._progress = progress
-        #: How many bytes the remote may still say.
+        #: How many bytes the remote may still send, and how many `allow` set.
         self.room = self._most = MOST_REFS
 
     def left(self) -> float:
-        """Return how many seconds are left.
+        """Return the seconds until the deadline.
 
         Raises:
-            Unreachable: none are.
+            Unreachable: the deadline has passed.
         """
         left = self._end - time.monotonic()
         if left <= 0:
@@ -51,22 +51,22 @@ class Limit:
         return left
 
     def over(self) -> Unreachable:
-        """Return what to say when the time is over."""
+        """Return the error for a deadline that has passed."""
         return Unreachable(
             f"{self.where} said nothing, or hardly anything, for {self._seconds:g} s: try again where the network is "
             "better"
         )
 
     def allow(self, size: int) -> None:
-        """Let the remote say so many bytes from now on."""
+        """Set how many bytes the remote may send from now on."""
         self.room = self._most = size
 
     def heard(self, size: int) -> None:
-        """Count what it said.
+        """Count `size` bytes that the remote sent, and move the deadline for them.
 
         Raises:
-            Untrusted: that is more than it may.
-            Unreachable: the time is over.
+            Untrusted: the remote has sent more than it may.
+            Unreachable: the deadline had passed.
         """
         self.room -= size
         if self.room < 0:
@@ -74,23 +74,23 @@ class Limit:
         self.sent(size)
 
     def sent(self, size: int) -> None:
-        """Count what went over the line.
+        """Move the deadline for `size` bytes that went over the line, at most to `seconds` from now.
 
         Raises:
-            Unreachable: the time is over.
+            Unreachable: the deadline had passed.
         """
         self.left()
         self._end = min(self._end + size / _SLOWEST, time.monotonic() + self._seconds)
 
     def show(self, step: str, done: int) -> None:
-        """Show how far a step is that buys no time."""
+        """Report progress, and leave the deadline as it is."""
         self._progress(step, done)
 
     def tell(self, step: str, done: int) -> None:
-        """Say how far a step of our own work is.
+        """Report progress of our own work, and set the deadline to `seconds` from now.
 
         Raises:
-            Unreachable: the time is over.
+            Unreachable: the deadline had passed.
         """
         self.left()
         self._end = time.monotonic() + self._seconds
@@ -98,7 +98,7 @@ class Limit:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Let work of our own take as long as it does, of which the remote hears nothing."""
+        """Stop the clock within the block, for work of our own of which the remote notices nothing."""
         began = time.monotonic()
         try:
             yield
@@ -106,7 +106,11 @@ class Limit:
             self._end += time.monotonic() - began
 
     def run(self, work: Callable[[], T]) -> T:
-        """Return what `work` does, which is left alone when the time is over."""
+        """Return what `work` returns. It runs in a thread, which is abandoned when the deadline passes.
+
+        Raises:
+            Unreachable: the deadline has passed.
+        """
         self.left()
         try:
             return in_time(work, lambda: self._end)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 _PATIENCE = 1.0
-#: Nothing may ask: nobody is there to answer, and a window that opens by itself frightens people.
+#: Programs must not prompt: nobody is there to answer, and a window that opens by itself frightens people.
 _UNASKED = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ASKPASS": "",
@@ -20,7 +20,7 @@ _UNASKED = {
 }
 #: The environment variable of a token, for machines on which no helper is set up.
 TOKEN = "CRABMEM_SYNC_TOKEN"
-# Most lead Git to a repository, whose configuration may name programs.
+# Variables that no program gets: the token, and those that point Git to a repository whose settings may name programs.
 _KEPT_BACK = {
     TOKEN,
     "GIT_DIR",
@@ -33,14 +33,20 @@ _KEPT_BACK = {
 
 
 def found(name: str, environ: Mapping[str, str]) -> str | None:
-    """Return where a program is; None where the search path has none. One beside us, in whatever folder, is not it."""
+    """Return the absolute path of a program; None if `PATH` has none.
+
+    Relative entries of `PATH` are skipped: the current folder may be a stranger's.
+    """
     path = os.pathsep.join(each for each in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(each))
     place = shutil.which(name, path=path) if path else None
     return place if place and os.path.isabs(place) else None
 
 
 def started(command: Sequence[str], environ: Mapping[str, str], stderr: int, **more: str) -> "subprocess.Popen[bytes]":
-    """Start a program with pipes, away from every repository and terminal."""
+    """Start a program with pipes, in the root folder and a session of its own: no repository, no terminal to ask at.
+
+    `more` are further environment variables.
+    """
     own = {name: value for name, value in environ.items() if name not in _KEPT_BACK} | _UNASKED | more
     return subprocess.Popen(
         command,
@@ -55,15 +61,15 @@ def started(command: Sequence[str], environ: Mapping[str, str], stderr: int, **m
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
-    """End a program, and what it started, at once."""
+    """Kill a program and all that it started: it leads a process group of its own."""
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
 def end(process: "subprocess.Popen[bytes]") -> int:
-    """Let a program go; return its code, a negative one where it did not end by itself.
+    """Close a program's pipes and wait for its end; return its code. After `_PATIENCE` kill it: the code is negative.
 
-    What it left running, as a helper does that remembers for an hour, is let alone then.
+    Processes that it left running stay, such as a helper that caches a password for an hour; killing takes them too.
     """
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError, ValueError):
@@ -77,7 +83,7 @@ def end(process: "subprocess.Popen[bytes]") -> int:
 
 
 def answer(command: Sequence[str], words: bytes, environ: Mapping[str, str], seconds: float, most: int) -> bytes:
-    """Return at most so many bytes of what a program answers to `words`; b"" when it fails or takes too long."""
+    """Return a program's answer to `words`; b"" if it fails, takes over `seconds`, or writes more than `most` bytes."""
     process = started(command, environ, subprocess.DEVNULL)
     timer = threading.Timer(seconds, kill, [process])
     timer.daemon = True

@@ -1,4 +1,4 @@
-"""What comes in: a pack in a file of its own, of which nothing is kept before all of it was found whole."""
+"""Receive packs from a remote: each is a temporary file, and nothing of it is stored before all was checked."""
 
 import hashlib
 import os
@@ -45,23 +45,25 @@ class _Found(NamedTuple):
 
 
 class Quarantine:
-    """A pack on its way in. It is a file in crabmem's own folder, which is gone afterwards."""
+    """A pack that a remote sends: a file in crabmem's own folder, which is removed at the end of the block."""
 
     def __init__(
         self, git: Path, private: Path, objects: Objects, limit: Limit, refused: Set[str] = frozenset()
     ) -> None:
-        """`refused` are objects that may not come in."""
+        """`refused` are the ids of objects that may not come in."""
         self._git, self._private, self._objects, self._limit = git, private, objects, limit
         self._unwanted = refused
         self._file = private / state.TEMPORARY / f"fetch-{os.getpid()}-{secrets.token_hex(8)}"
+        #: The file's size, and how many bytes of whole objects may still be made.
         self._size, self._work = 0, MOST_WORK
-        #: What came, by id; and what it refers to, with its kind.
+        #: The objects of the pack, by id; and the ids that they refer to, each with the kind it has to be.
         self._found: dict[str, _Found] = {}
         self._needed: dict[str, str] = {}
+        #: Rows of trees that were checked, or are here: what these name need not be looked for again.
         self._rows: set[bytes] = set()
-        #: The last tree of many plain files.
+        #: The last tree with many plain files, with which the next is compared.
         self._like: Rows | None = None
-        #: How many bytes of what it is said in the terms of are here, by id.
+        #: Our own objects that are bases of deltas in the pack: sizes by id; and how many more bytes these may have.
         self._bases: dict[str, int] = {}
         self._room = _MOST_OUTSIDE
 
@@ -69,7 +71,7 @@ class Quarantine:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with suppress(OSError):  # what a crash, or a fetch that was left alone, made is old
+        with suppress(OSError):  # older files were left by a crash, or by a fetch that was abandoned after its time
             now = self._file.lstat().st_mtime
             fs.unlink(self._file)
             for left in self._file.parent.glob("fetch-*"):
@@ -77,8 +79,8 @@ class Quarantine:
                     fs.unlink(left)
 
     def write(self, data: bytes) -> int:
-        """Add to the file; it is no pack yet."""
-        self._limit.left()  # else it would be made again after all is over
+        """Append bytes of the pack to the file; return their number."""
+        self._limit.left()  # an abandoned download must not make the file again after it was removed
         with self._disk():
             fs.append(self._file, data)
         self._size += len(data)
@@ -95,14 +97,15 @@ class Quarantine:
     def admit(
         self, wants: Collection[str], haves: Iterable[str], is_ours: Callable[[str], bool], lasts: bool = True
     ) -> int:
-        """Store all objects of the pack, once each is found whole, and nothing that `wants` reach is missing.
+        """Check the whole pack, and that nothing is missing that `wants` reach; then store its objects.
 
-        `haves` are commits of ours, of which all is here; `is_ours` tells whether a commit is one of those that they
-        stand on. It is waited for the disk where what came `lasts`. Returns how many objects came.
+        `haves` are commits of ours that are complete here; `is_ours` tells whether these reach a commit. With `lasts`,
+        wait for the disk. Return how many objects were new.
 
         Raises:
-            Untrusted: the pack is broken, too large, or not enough; nothing was kept.
-            HoldsPurged: it has what is refused; nothing was kept.
+            Untrusted: the pack is broken, too large or incomplete; nothing was kept.
+            HoldsPurged: the pack has a refused object; nothing was kept.
+            Unwritable: the disk refused.
         """
         if not self._size:
             raise self._refused(f"{self._limit.where} sent nothing")
@@ -131,13 +134,18 @@ class Quarantine:
         return Untrusted(f"{why}; nothing of it was kept. Have `git fsck` look at it, or sync with another remote")
 
     def _spend(self, size: int) -> None:
+        """Count bytes of whole objects; BrokenPack when they are more than a pack of this size may stand for."""
         self._work -= size
         if self._work < 0:
             raise BrokenPack("its objects, made whole, are larger than a pack of its size could be worth")
         self._limit.left()
 
     def _outside(self, oid: str) -> tuple[str, bytes] | None:
-        """Return an object of ours that the pack stands on; None where there is none."""
+        """Return an object of ours that is the base of a delta, and note it in `_bases`; None if it is not here.
+
+        Raises:
+            BrokenPack: such bases have too many bytes in all.
+        """
         try:
             kind, data = self._objects.raw(oid)
         except DamagedHistory:
@@ -150,7 +158,7 @@ class Quarantine:
         return kind, data
 
     def _know(self, haves: Iterable[str]) -> None:
-        """Learn the rows of the trees of commits of ours: what they name is here."""
+        """Add all rows of our commits' trees to the known ones: the objects that they name are here."""
         seen = set[str]()
         for have in haves:
             with suppress(DamagedHistory, ValueError):  # it is no commit of ours: then less is known
@@ -163,7 +171,7 @@ class Quarantine:
                         waiting += [oid for _, mode, oid in map(parsed_row, rows) if mode == FOLDER]
 
     def _check(self, each: Received) -> None:
-        """Check the form of an object, and note what it refers to."""
+        """Check an object: its size, form, that it is not refused nor there twice; note the ids that it refers to."""
         bounded(each.oid, each.kind, each.data)
         if each.oid in self._unwanted:
             raise HoldsPurged(f"{self._limit.where} has what was purged; nothing of it was kept: sync again")
@@ -188,9 +196,9 @@ class Quarantine:
             self._limit.tell("checking", len(self._found))
 
     def _new_rows(self, tree: bytes) -> set[bytes]:
-        """Return the rows of a tree that are not known yet, all of them checked.
+        """Check a tree, and return its rows that are not known yet.
 
-        Most trees are much like the one before them: a folder of thousands is compared, and not taken apart.
+        Most trees are similar to the one before: then only the differences are parsed and checked.
         """
         found = checked_like(tree, self._like, self._rows) if self._like else None
         if found:
@@ -202,7 +210,11 @@ class Quarantine:
         return new
 
     def _check_complete(self, is_ours: Callable[[str], bool]) -> None:
-        """Refuse what refers to objects that are neither in the pack nor here."""
+        """Refuse a pack that refers to an object which is neither in it nor here, or of another kind.
+
+        Objects that are here, but not of our history, may be left of a fetch that was killed: all that they reach is
+        looked for too.
+        """
         for oid, kind in self._needed.items():
             found = self._found.get(oid)
             if not OID.match(oid) or (found and kind not in (found.kind, _ANY)):
@@ -221,6 +233,7 @@ class Quarantine:
             )
 
     def _store(self, loose: Mapping[str, tuple[str, bytes]]) -> None:
+        """Store few objects as files, under the writer's lock; else the pack itself, while no compaction runs."""
         if loose:
             with WriterLock(self._private / state.LOCK).held(min(_LOCK, self._limit.left())):
                 return self._objects.store(loose)
@@ -241,7 +254,10 @@ class Quarantine:
         fs.sync_folder(folder)
 
     def _completed(self) -> bytes:
-        """Put what the pack stands on into it, behind all others, as Git wants it; return its checksum."""
+        """Append our own bases to a thin pack, as Git allows none in a repository; return the pack's checksum.
+
+        The number of objects in its head and the checksum at its end are written anew.
+        """
         added, pieces, end = Growing(), list[bytes](), self._size - _CHECKSUM
         for oid in self._bases.keys() - self._found.keys():
             added.add(oid, *self._objects.raw(oid), None)

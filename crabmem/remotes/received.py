@@ -14,18 +14,21 @@ from ..git.objects import LARGEST, oid_of
 from ..git.packs import KINDS, BrokenPack, entry_head, size_at
 
 _HEADER, _TRAILER = 12, 20
-# Bytes of whole objects that wait for what stands on them. Git writes chains of fifty; those of one folder's trees need
-# as many of its size at most.
+# Bytes of whole objects that are held while deltas to them are applied. Git makes chains of up to fifty deltas: those
+# of a large folder's trees need fifty times its size at most.
 _MOST_HELD = 500_000_000
 _STEP = 1 << 16
 # Bytes of small deltas that are kept from the first look to the second, which takes them apart.
 _MOST_KEPT, _SMALL, _OVERHEAD = 32_000_000, 1_000, 100
-#: Told of each byte that is made; raises to end the work.
+#: Called with the number of bytes that are about to be made; raises to end the work.
 Spend = Callable[[int], None]
 
 
 class Record(NamedTuple):
-    """An object as it lies in a pack; `base` is the place, or the id, of what it is a delta to; None for none."""
+    """An object as it lies in a pack at `offset`; its data begin at `start`, and have `size` bytes inflated.
+
+    `base` is the offset, or the id, of the object to which it is a delta; None for a whole one.
+    """
 
     offset: int
     kind: int
@@ -33,7 +36,7 @@ class Record(NamedTuple):
     base: int | bytes | None
     start: int
     crc: int
-    #: What it holds, inflated, of the small ones among the first: nothing is inflated twice that can be kept.
+    #: The inflated data of a small delta, while there is room: `objects_in` need not inflate it again.
     plain: bytes | None = None
 
 
@@ -47,10 +50,10 @@ class Received(NamedTuple):
 
 
 def records(pack: mmap, most: int, spend: Spend) -> list[Record]:
-    """Return what lies in a pack, in order.
+    """Return a record of each object in a pack, in order, after checking the pack's checksum.
 
     Raises:
-        BrokenPack: it has more than `most` objects, is cut short or altered, or is no pack.
+        BrokenPack: the pack has more than `most` objects, is cut short or altered, or is no pack.
     """
     count = int.from_bytes(pack[8:_HEADER], "big")
     if pack[:8] != b"PACK\0\0\0\2" or len(pack) < _HEADER + _TRAILER:
@@ -87,13 +90,14 @@ def _record(pack: mmap, offset: int, spend: Spend) -> Record:
 def objects_in(
     pack: mmap, found: list[Record], spend: Spend, outside: Callable[[str], tuple[str, bytes] | None] = lambda oid: None
 ) -> Iterator[Received]:
-    """Yield the objects of a pack, each after what it stands on.
+    """Yield the objects of a pack, made whole, each after the base of its delta.
 
-    `outside` returns kind and bytes of an object that the pack stands on and does not bring: thin packs leave them out.
+    `outside` returns kind and bytes of a base that a thin pack leaves out; None if there is no such object.
 
     Raises:
-        BrokenPack: a delta stands on nothing that there is, is broken, or makes too much.
+        BrokenPack: a delta has no base, is broken, or makes too large an object.
     """
+    # The deltas not yet applied, by their base: its offset, or its id.
     below: dict[int | bytes, list[Record]] = {}
     for record in found:
         if record.base is not None:
@@ -113,13 +117,17 @@ def objects_in(
 
 
 def _children(each: Received, below: dict[int | bytes, list[Record]]) -> list[Record]:
-    """Take away what stands on an object from all that waits."""
+    """Remove from `below`, and return, the deltas to an object: those that name its offset, and those with its id."""
     return below.pop(each.record.offset, []) + below.pop(bytes.fromhex(each.oid), [])
 
 
 def _standing_on(
     pack: mmap, kind: str, base: bytes, children: list[Record], below: dict[int | bytes, list[Record]], spend: Spend
 ) -> Iterator[Received]:
+    """Yield all objects that are made of `base` by deltas, directly or not: depth first, without recursion.
+
+    A base is let go once its last delta was applied; `held` counts the bytes of those that wait.
+    """
     waiting, held = [(base, children)] if children else [], len(base)
     while waiting:
         base, children = waiting[-1]
@@ -139,7 +147,11 @@ def _standing_on(
 
 
 def _inflated(pack: mmap, at: int, size: int) -> tuple[bytes, int]:
-    """Return `size` bytes that lie compressed at a place, and where they end there."""
+    """Inflate the data at `at` of a pack; return them, and where the next entry begins.
+
+    Raises:
+        BrokenPack: the data are malformed, or do not have exactly `size` bytes; no more than that are made.
+    """
     inflating, plain = zlib.decompressobj(), bytearray()
     step = min(_STEP, size + (size >> 8) + 64)
     while not inflating.eof:
@@ -157,7 +169,11 @@ def _inflated(pack: mmap, at: int, size: int) -> tuple[bytes, int]:
 
 
 def _applied(base: bytes, delta: bytes, spend: Spend) -> bytes:
-    """Return what a delta makes of `base`."""
+    """Apply a delta to `base`.
+
+    Raises:
+        BrokenPack: the delta is malformed, is not one to this base, or its result is too large.
+    """
     try:
         before, at = size_at(delta, 0, 7)
         size, at = size_at(delta, at, 7)

@@ -26,7 +26,7 @@ from .address import Address, Kind
 from .limit import FEW, MOST_OBJECTS, MOST_PACK, MOST_REFS, Limit
 
 T = TypeVar("T")
-# Commits of ours that are said to the other side, which then knows what it need not send.
+# Commits of ours that we name to the other side, so that it need not send what they reach.
 _MOST_KNOWN = 200
 
 #: For each reference what it is expected to be, None for not there, and what it is to be, None for gone.
@@ -42,7 +42,7 @@ class Offer:
 
     @property
     def aside(self) -> set[str]:
-        """The commits that were set aside, each on a reference called by it."""
+        """The commits that were set aside: each has a reference below `refs/crabmem/proposals` called by its id."""
         return {oid for ref, oid in self.refs.items() if ref == f"{ASIDE}/{oid}"}
 
 
@@ -90,15 +90,15 @@ class Remote(ABC):
         refused: Set[str] = frozenset(),
         lasts: bool = True,
     ) -> int:
-        """Store all that `wants`, ids that the remote offered, reach and is not here; return how many objects came.
+        """Fetch and store what is missing here of all that `wants`, ids from the offer, reach; return how many came.
 
-        No reference is moved. `haves` are commits that our references name; `is_ours` tells whether a commit is one
-        that such a one stands on. Not under the writer's lock, which this takes for a moment. `refused` are objects
-        that may not come in. What can be fetched again need not last: a power cut may take it.
+        No reference is moved. `haves` are the commits that our references name; `is_ours` tells whether these reach a
+        commit. `refused` are ids of objects that may not come in. Without `lasts`, do not wait for the disk: what a
+        power cut takes can be fetched again. Call this without the writer's lock, which it takes for a moment.
 
         Raises:
-            Untrusted: what came is broken, too large, or not enough; nothing was kept.
-            HoldsPurged: it has what is refused; nothing was kept.
+            Untrusted: the pack is broken, too large or incomplete; nothing was kept.
+            HoldsPurged: the pack has a refused object; nothing was kept.
         """
 
         def is_known(oid: str) -> bool:
@@ -117,20 +117,21 @@ class Remote(ABC):
             return quarantine.admit(missing, haves, is_known, lasts)
 
     def push(self, updates: Updates, look: Look | None = None) -> None:
-        """Send what the new ids reach and is not there, and set the references, if all are still what is expected.
+        """Send the objects that the remote lacks, and set its references, if all are still as `updates` expects.
 
-        All of them or none, where the remote can do that. `look` is told of each file that goes out, before any does;
-        what it raises ends the push.
+        All references or none, if the remote can do that. `look` is called with each file before anything is sent;
+        an error that it raises ends the push.
 
         Raises:
-            Outrun: one of them is something else now.
-            Refused: the remote does not allow it.
+            Outrun: a reference is not as expected: somebody else pushed.
+            Refused: the remote does not accept the push.
         """
         self._limit.allow(MOST_REFS)
         self._look = look
         self._in_time(partial(self._upload, updates))
 
     def _in_time(self, work: Callable[[], T]) -> T:
+        """Do `work` within the limit of time; errors of libraries become a SyncError with a message for the person."""
         try:
             return self._limit.run(work)
         except CrabmemError:
@@ -143,7 +144,7 @@ class Remote(ABC):
         """End what is still under way."""
 
     def _trouble(self, error: Exception) -> SyncError:
-        """Return what went wrong, and what to do about it."""
+        """Return an error with a message for the person, for one that a library or the system raised."""
         if isinstance(error, OSError):
             return Refused(f"{self._limit.where} cannot be used: {fs.reason(error)}")
         said = shortened(visible(str(error)), 200) or type(error).__name__
@@ -166,12 +167,12 @@ class Remote(ABC):
         return pack_of(pieces, self._objects, self._limit, thin)
 
     def known(self, haves: Collection[str]) -> list[str]:
-        """Return commits that are here: `haves`, and the newest of those that they stand on."""
+        """Return `haves` and the `_MOST_KNOWN` newest commits that they reach, to be named to the other side."""
         newest = Walk(self._objects, Graph(self._private)).newest_first(haves)
         return [*dict.fromkeys(chain(haves, islice(newest, _MOST_KNOWN)))]
 
     def check_expected(self, refs: Mapping[str, str], updates: Updates) -> None:
-        """Raise Outrun if a reference is not what it is expected to be."""
+        """Raise Outrun if one of `refs`, as the remote has them now, is not what `updates` expects."""
         moved = [ref for ref, (old, _) in updates.items() if refs.get(ref) != old]
         if moved:
             raise Outrun(
@@ -181,9 +182,12 @@ class Remote(ABC):
 
 
 def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool = False) -> Growing:
-    """Return a pack of them, each where it can be as its difference to one before it.
+    """Return a pack of the objects `pieces`, as deltas where that is smaller; it reports progress to `limit`.
 
-    A `thin` one is said in the terms of what the other side has.
+    A `thin` pack may have deltas to older versions that the receiver has, and the pack lacks.
+
+    Raises:
+        Untrusted: there are too many objects or bytes.
     """
     from ..git.compaction import Filling  # late: most syncs send and bring nothing
 
@@ -199,7 +203,8 @@ def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool 
                 packs = held.enter_context(objects.in_bulk())
             limit.tell("looking", len(found))
         brought = {piece.oid for piece in found}
-        # Nothing else is surely there: a pack of ours has deltas to what nothing reaches any more, as after a purge.
+        # Only what a parent has at the same path is surely with the receiver: our own packs may have deltas to objects
+        # that nothing reaches any more, as after a purge.
         there = {piece.older for piece in found} - brought if thin else set()
         filling = Filling(objects.raw, Growing(), {}, there.__contains__, packs, brought)
         for piece in found:
@@ -211,7 +216,7 @@ def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool 
 
 
 def remote(address: Address, git: Path, private: Path, environ: Mapping[str, str], limit: Limit) -> Remote:
-    """Return the remote at an address. `environ` is the person's environment; nothing is asked of the net yet."""
+    """Return the remote at an address, without connecting to it. `environ` is the person's environment."""
     if address.kind is Kind.FOLDER:
         from .folder import Folder
 
@@ -226,6 +231,6 @@ def remote(address: Address, git: Path, private: Path, environ: Mapping[str, str
 
 
 def offer(refs: Mapping[str, str], branch: str | None) -> Offer:
-    """Return what is offered, without what is no reference or no id."""
+    """Return the offer without malformed references and ids, and without the peeled rows (`^{}`) of tags."""
     sound = {ref: oid for ref, oid in refs.items() if is_ref(ref) and OID.match(oid) and not ref.endswith("^{}")}
     return Offer(sound, branch if branch and is_ref(branch) else None)

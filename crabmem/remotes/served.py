@@ -23,9 +23,9 @@ _PREFIXES = (b"HEAD", b"refs/heads/", b"refs/crabmem/")
 
 
 class Client(GitClient):
-    """What dulwich's clients leave out."""
+    """The base of our ssh and HTTP clients, which adds to dulwich's."""
 
-    #: Whether the other side takes packs that are said in the terms of what it has.
+    #: Whether the other side accepts thin packs; known once a push has begun.
     takes_thin = True
 
     def _negotiate_receive_pack_capabilities(self, server_capabilities: set[bytes]) -> tuple[set[bytes], bytes | None]:
@@ -33,7 +33,7 @@ class Client(GitClient):
         return super()._negotiate_receive_pack_capabilities(server_capabilities)
 
     def problem(self) -> SyncError | None:
-        """Return what went wrong, and what to do about it; None where that was raised, or is not known."""
+        """Return an error that explains why the connection failed; None if the client has raised it, or cannot tell."""
         return None
 
 
@@ -75,10 +75,13 @@ class Served(Remote):
             return [ObjectID(want.encode()) for want in wants]
 
         known, ends = (map(ObjectID, oids) for oids in (map(str.encode, self.known(haves)), self._objects.shallow()))
-        walker = ObjectStoreGraphWalker(known, lambda oid: [], set(ends))  # which would tell of all that they stand on
+        # Without parents: else dulwich would name every commit of the history to the server.
+        walker = ObjectStoreGraphWalker(known, lambda oid: [], set(ends))
         self._client.fetch_pack(self._path, wanted, walker, write)
 
     def _upload(self, updates: Updates) -> None:
+        """Push with dulwich: all references or none, unless the server cannot do that; then check what it reports."""
+
         def update(refs: Mapping[Ref, ObjectID]) -> dict[Ref, ObjectID]:
             self.check_expected(_texts(refs), updates)
             return {Ref(ref.encode()): ObjectID((new or _NONE).encode()) for ref, (_, new) in updates.items()}
@@ -101,7 +104,12 @@ class Served(Remote):
             self._check_done(updates, {why for why in (result.ref_status or {}).values() if why})
 
     def _check_done(self, updates: Updates, why: set[str]) -> None:
-        """Find out, from what the remote has now, whether a push that was not said to be done was overtaken."""
+        """Ask the remote for its references after a push that it did not confirm; `why` are its messages.
+
+        Raises:
+            Outrun: somebody else moved one of the references.
+            Refused: one is not set, and nobody else moved any.
+        """
         now = self._refs().refs
         if any(now.get(ref) != new for ref, (_, new) in updates.items()):
             self.check_expected(now, updates)

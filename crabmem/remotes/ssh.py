@@ -20,7 +20,7 @@ from .address import Address
 from .limit import Limit
 from .served import Client
 
-# What is in the person's configuration stays: whether unknown hosts are taken above all.
+# Everything else follows the person's own configuration, above all whether unknown hosts are accepted.
 _OPTIONS = (
     "-T",
     "-x",
@@ -30,7 +30,7 @@ _OPTIONS = (
     "-oServerAliveCountMax=2",
     "-oSendEnv=GIT_PROTOCOL",
 )
-#: With `ssh` and options, as a key of its own: the options count. Another program is not started.
+#: The person may name `ssh` with options there, such as a key for this host. We use the options, and no other program.
 _COMMAND = "GIT_SSH_COMMAND"
 _CONNECT = 20
 _PIECE = 1 << 16
@@ -49,7 +49,7 @@ _NO_REPOSITORY = re.compile(
 
 
 def _own_options(environ: Mapping[str, str]) -> list[str]:
-    """Return the options of `ssh` in the person's GIT_SSH_COMMAND; none where that names another program."""
+    """Return the options for `ssh` in the person's GIT_SSH_COMMAND; none if it names another program, or is unset."""
     try:
         program, *options = shlex.split(environ.get(_COMMAND) or "-")
     except ValueError:
@@ -58,14 +58,17 @@ def _own_options(environ: Mapping[str, str]) -> list[str]:
 
 
 class Talk(SubprocessWrapper):
-    """One run of `ssh`."""
+    """One run of `ssh`: what it reads and writes counts for the limit, and its last error output is kept.
+
+    dulwich calls the attributes `read` and `write` of its wrapper, which are replaced here.
+    """
 
     def __init__(self, process: "subprocess.Popen[bytes]", limit: Limit) -> None:
         super().__init__(process)
         self._limit, self._said = limit, b""
         self._read_all, self._write_some = self.read, self.write
         self.read, self.write = self._counted, self._write_all
-        # Else a server that complains at length waits for somebody to read it.
+        # Read errors all the time: a full pipe would make a server that complains at length wait for ever.
         self._listener = threading.Thread(target=self._listen, name="crabmem ssh", daemon=True)
         self._listener.start()
 
@@ -93,12 +96,12 @@ class Talk(SubprocessWrapper):
         return len(data)
 
     def close(self, timeout: int | None = 1) -> None:
-        """Let it go."""
+        """End `ssh`, and wait a second for the rest of its error output."""
         programs.end(self.proc)
         self._listener.join(1)
 
     def said(self) -> str:
-        """Return what it complained about, until its end."""
+        """End `ssh`; return the last `_MOST_SAID` bytes of its error output."""
         self.close()
         return self._said.decode("utf-8", "replace")
 
@@ -134,12 +137,12 @@ class Ssh(Client, SSHGitClient, SSHVendor):
         protocol_version: int | None = None,
         **more: Any,
     ) -> Talk:
-        """Start `ssh`; what dulwich knows of passwords and other programs is passed over."""
+        """Start `ssh` for dulwich. Its arguments for passwords, keys and other programs are ignored."""
         ssh = programs.found("ssh", self._environ)
         if not ssh:
             raise Refused(f"there is no `ssh` to reach {self._limit.where} with: install OpenSSH, or use https://")
         wait = max(1, min(_CONNECT, int(self._limit.left())))
-        # The first that sets an option counts: ours, then the person's, then their configuration.
+        # ssh takes the first value of an option: ours, then those of GIT_SSH_COMMAND, then the person's configuration.
         args = [
             ssh,
             *_OPTIONS,
@@ -154,7 +157,7 @@ class Ssh(Client, SSHGitClient, SSHVendor):
         return self._last
 
     def problem(self) -> SyncError | None:
-        """Return what went wrong, and what to do about it, from what `ssh` said last; None where it said nothing."""
+        """End the last `ssh`; return an error with advice, made from its error output, None if there was none."""
         said = self._last.said() if self._last else ""
         address, where = self._address, self._limit.where
         place = f"-p {address.port} " * bool(address.port) + f"{address.user}@" * bool(address.user) + address.host

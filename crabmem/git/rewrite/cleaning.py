@@ -1,7 +1,7 @@
-"""Commits without what purges took, whatever way it came into them: the last step onto the purged line.
+"""Commits without what purges took, however it came into them: the last step onto the purged line.
 
-What a purge took can be in a text that was moved and rewritten, that a join made of two, or that another purge left; to
-know all the ways is to miss one. So each commit that is to stand is looked through, with all that it stands on.
+Purged text can be in a file that was moved and rewritten, that a join made of two, or that another purge left; a list
+of all such ways would miss one. So each commit that is to stay is searched, with all its ancestors.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,9 +15,11 @@ from .went import Went, told, without
 
 
 class Cleaning:
-    """Makes commits anew that have what `went`, or stand on one that became another: `ids`, which grows, has these.
+    """Makes commits anew that have what `went`, or whose parents became others.
 
-    `is_purged` tells whether a text is another one with marks; `cut` are texts of which lines went.
+    `ids` has the new id of each commit that became another, and grows meanwhile. `is_purged(old, new)` tells whether
+    `new` is `old` with marks in the place of text. `cut` has the texts from which lines were taken here, and what was
+    left of each, None for nothing.
     """
 
     def __init__(
@@ -30,10 +32,10 @@ class Cleaning:
         self.cut = dict[str, str | None]()
 
     def commit(self, tip: str) -> str:
-        """Return a commit as it stands: itself where neither it nor one below has what went, or became another.
+        """Return a commit cleaned, after all its ancestors; itself if nothing had to change. Results are cached.
 
         Raises:
-            DamagedHistory: some of it is missing.
+            DamagedHistory: an object is missing or broken.
         """
         waiting = [tip]
         while waiting:
@@ -56,7 +58,7 @@ class Cleaning:
         return self._objects.put("commit", put_together(tree, parents, *parted(self._objects.raw(oid)[1])))
 
     def place(self, oid: str) -> str:
-        """Return what a commit became in the end."""
+        """Return what a commit became in the end, by `ids` or by cleaning; itself if it became no other."""
         seen = {oid}
         while (end := self._ids.get(oid, self._commits.get(oid, oid))) not in seen:
             seen.add(end)
@@ -64,7 +66,7 @@ class Cleaning:
         return oid
 
     def _tree(self, oid: str) -> str | None:
-        """Return a tree as it stands; None for one in which nothing is left."""
+        """Return a tree cleaned; None if nothing is left in it."""
         if oid not in self._trees:
             rows = [*read_rows(oid, self._objects)]
             new = {row: self._row(row) for row in {*rows} - self._clean_rows}
@@ -82,13 +84,16 @@ class Cleaning:
         return row if became == oid else row_of(name, mode, became) if became else b""
 
     def blob(self, oid: str) -> str | None:
-        """Return a text as it stands; None for nothing."""
+        """Return a text cleaned; None if nothing is left of it."""
         if oid not in self._blobs:
             self._blobs[oid] = None  # for a record that goes round in a circle
             self._blobs[oid] = self._new_blob(oid)
         return self._blobs[oid]
 
     def _new_blob(self, oid: str) -> str | None:
+        """Return what is left of a text: of one that went, what purges left, if that is here and holds; of any other,
+        the text without the lines that went. None for nothing.
+        """
         if self._went.is_gone(oid):
             end = self._went.end(oid)
             is_good = end and self._objects.is_there(end) and self._is_purged(oid, end)

@@ -27,9 +27,10 @@ WORD = re.compile(r"[^\s\"'`,;:!?()\[\]{}<>]+")
 
 
 class Comparison:
-    """Compares commits with what they became; `ids` has the new ids of commits, `gone` of texts, as they are found.
+    """Compares commits with those that a record says they became.
 
-    `moved` is what became of each version of a file: path and id; None where it is gone.
+    `ids` and `gone` have the new ids of commits and of texts, as the caller finds them. `moved` is learned here: what
+    became of each version (path and blob) of a file; None if it is gone.
     """
 
     def __init__(
@@ -42,16 +43,19 @@ class Comparison:
     ) -> None:
         self._record, self._objects, self._trees, self._ids, self._gone = record, objects, trees, ids, gone
         self.moved: dict[Version, Version | None] = {}
-        #: The commits that each one is but for texts that are gone, and by the digits that these begin with what they
-        #: were; the paths of files by those that they have there.
+        #: For each commit those that equal it apart from purged texts. Their old ids, by the first digits of the new
+        #: one, and the old paths of files by the new ones: `_is_message_purged` compares messages with these.
         self._ends, self._olds, self._paths = dict[str, set[str]](), dict[str, dict[str, str]](), dict[str, str]()
-        #: The same of those by which it was learned what became of files.
+        #: Like `_ends`, for the comparisons from which `moved` was learned.
         self._learned = dict[str, set[str]]()
         self._same, self._seen = set[tuple[str, str]](), set[tuple[str, str]]()
 
     def is_purged(self, oid: str, end: str, is_final: bool = True) -> bool:
-        """Return whether the commit `oid` is `end` but for texts that are gone; if that is what it becomes and no step
-        to it, learn what became of its files."""
+        """Return whether the commit `end` is `oid` with nothing but texts removed: parents, people, message and files.
+
+        If so, remember it. With `is_final`, `end` is what the commit becomes, not a step to that: then also learn
+        what became of its files, in `moved`.
+        """
         if is_final and end in self._learned.get(oid, ()):
             return True
         (_, was), (_, now) = self._objects.raw(oid), self._objects.raw(end)
@@ -80,12 +84,13 @@ class Comparison:
         return is_same
 
     def stands_as(self, oid: str, end: str) -> None:
-        """Take a commit for another one, or itself, also where `ids` has that without what went: others may stand on
-        it as it is."""
+        """Let `end` count as what `oid` became when parents are compared, though `ids` may have the cleaned form of it:
+        commits of other machines may stand on `end` as it is.
+        """
         self._ends.setdefault(oid, set()).add(end)
 
     def _stands_on(self, before: Sequence[str], after: Sequence[str]) -> bool:
-        """Return whether each parent is that of before, or what it became; two can be one."""
+        """Return whether the parents `after` are `before`, or what these became, in order; two may become one."""
         rest, met = [*after], set[str]()
         for parent in before:
             ends = {self._ids.get(parent, parent), *self._ends.get(parent, ())}
@@ -96,7 +101,7 @@ class Comparison:
         return not rest
 
     def _is_message_purged(self, was: str, now: str) -> bool:
-        """Compare messages: paths, and ids of commits that were compared, are called as they were before."""
+        """Return whether a message is another with marks in it; new paths and commit ids are first put back to old."""
         if takes_away(was, now):
             return True
         one, other = (with_new_ids(with_new_words(text, self._paths), self._old_id) for text in (was, now))
@@ -107,7 +112,9 @@ class Comparison:
         return found.pop() if len(found) == 1 else None
 
     def _is_tree_purged(self, old: str, new: str, is_final: bool) -> bool:
-        """Compare trees: each file is the same, gone, or the old one with marks, maybe in its name, too."""
+        """Return whether a tree is another with nothing but texts removed: each file is the same, gone, or the old one
+        with marks in its text or name. With `is_final`, learn in `moved` what became of each.
+        """
         if old == new or (old, new) in self._same or (not is_final and (old, new) in self._seen):
             return True
         gone, come, places = dict[str, Item](), dict[str, Item](), dict[str, list[str]]()
@@ -137,7 +144,11 @@ class Comparison:
         return True
 
     def _twin(self, path: str, blob: str, places: Mapping[str, list[str]]) -> str | None:
-        """Return where a file is that a purge gave another name, of the `places` of the texts that it may have."""
+        """Return the new path of a file that a purge renamed; None if there is none.
+
+        `places` has the new paths by blob; the one found is removed from it. Only blobs that the file is said to have
+        become are looked for, which is quicker than `_alike`.
+        """
         for text in sorted({blob, *filter(None, {*self._record.became(blob), self._gone.get(blob)})}):
             for place in places.get(text, ()):
                 if self._is_name_purged(path, place, text):
@@ -146,7 +157,7 @@ class Comparison:
         return None
 
     def _alike(self, path: str, blob: str, come: Mapping[str, Item]) -> str | None:
-        """Return where a file is that a purge gave another name, whatever is said of its text."""
+        """Return the new path of a file that a purge renamed, comparing its text with all new ones; None for none."""
         if len(come) > _MOST_COMPARED:
             return None
         items = ((place, text) for place, (_, text) in sorted(come.items()) if self._is_name_purged(path, place, text))
@@ -173,13 +184,13 @@ class Comparison:
 
 
 def parted(raw: bytes) -> tuple[list[Row], str]:
-    """Return what a commit says, but for what it stands on and its signatures: lines by key, and the message."""
+    """Return the header lines of a commit, without tree, parents and signatures, and its message."""
     rows = [(key, to_text(said)) for key, said in header_lines(raw)]
     return [row for row in rows if row[0] not in (b"tree", b"parent", *SIGNATURES)], to_text(raw.partition(b"\n\n")[2])
 
 
 def put_together(tree: str, parents: Iterable[str], rows: Iterable[Row], message: str) -> bytes:
-    """Return the commit that says what another one did when it was `parted`; equal parents are one."""
+    """Return the bytes of a commit of this tree and these parents, with what `parted` returned; equal parents merge."""
     lines = [b"tree " + tree.encode(), *(b"parent " + each.encode() for each in dict.fromkeys(parents))]
     lines += [key + b" " + to_bytes(said) for key, said in rows]
     return b"\n".join(lines) + b"\n\n" + to_bytes(message)
@@ -191,7 +202,7 @@ def with_new_words(text: str, words: Mapping[str, str]) -> str:
 
 
 def _writer(raw: bytes) -> Sequence[bool]:
-    """Return whether a person made a commit, or crabmem, or an agent that says its name."""
+    """Return what kind of author a commit has: whether a person, whether crabmem, and whether it names an agent."""
     said = read_commit("", raw)
     return said.is_person, said.author == CREATOR, bool(said.agent)
 

@@ -48,7 +48,7 @@ class Exchange:
 
     @contextmanager
     def begun(self) -> Iterator[Self]:
-        """Make the folder of the new one. What is left of it, or of the old one, is removed at the end."""
+        """Make the folder of the new `.git`. At the end of the block the one that is not in use is removed."""
         try:
             with fs.durability(False):  # all that is new is waited for before the exchange
                 for name in ("objects/info", "objects/pack", f"crabmem/{state.TEMPORARY}"):
@@ -67,7 +67,7 @@ class Exchange:
         return place
 
     def take_over(self, but: Collection[str]) -> None:
-        """Take over what stays: by a second name, so that no byte of it differs. Not what is there, nor `but`."""
+        """Hard-link all files that stay into the new `.git`, except those in `but` and those that it has already."""
         for where, folders, files in os.walk(self._git, onerror=_refuse):
             prefix = f"{where}/".removeprefix(f"{self._git}/")
             links = [name for name in folders if os.path.islink(f"{where}/{name}")]
@@ -80,10 +80,12 @@ class Exchange:
 
     @fs.durability(True)
     def carry_out(self, put: Callable[[], None], moved: Callable[[Path], list[str]]) -> None:
-        """Put the new one in the place of the old one, after `put` has put files of the workspace in theirs.
+        """Exchange the new `.git` for the old one, after calling `put`, which puts files of the workspace in place.
+
+        `moved` returns the references that somebody made or moved in the given `.git` meanwhile.
 
         Raises:
-            Busy: `moved` names references of the old one that somebody made or moved at this moment. It stays.
+            Busy: there are such references; the old `.git` is back in its place.
         """
         with WriterLock(self.new / "crabmem" / state.LOCK).held(0):
             self._settle()
@@ -94,7 +96,11 @@ class Exchange:
             clear_purge(self._git.parent)
 
     def _settle(self) -> None:
-        """Give all that is new owner and permissions of what it stands for, and wait until it is on the disk."""
+        """Give all new files the owner and permissions of those that they replace, and make them durable.
+
+        Raises:
+            Unwritable: `.git` belongs to another user or group.
+        """
         owner = self._git.lstat()
         for where, _, files in os.walk(self.new, topdown=False):
             for place in (*(Path(where, name) for name in files), Path(where)):
@@ -110,6 +116,10 @@ class Exchange:
             fs.sync_folder(Path(where))
 
     def _swap(self, moved: Callable[[Path], list[str]]) -> None:
+        """Exchange the two folders: in one step, or, where the system has none, by two renames; undo it on any error.
+
+        Then move the old one into the new one's private folder, and back out of it the locks that others hold.
+        """
         old, inside = self._beside, self._beside / "crabmem" / state.PURGED
         is_swapped = fs.exchange_folders(self._beside, self._git)
         if not is_swapped:  # after a crash behind the first of two renames `repository.put_back` does the second

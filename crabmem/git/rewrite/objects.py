@@ -92,7 +92,7 @@ def _below_first(tips: Iterable[str], objects: Objects) -> Iterator[tuple[str, s
 
 
 def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Objects) -> None:
-    """Add the files of a tree that no tree before had; `rows` are those that they had, by folder."""
+    """Add the files and folders of a tree to `found`, apart from rows that an earlier tree had: `rows`, by folder."""
     waiting = [(root, "")]
     while waiting:
         tree, folder = waiting.pop()
@@ -139,7 +139,9 @@ class Rewriter:
         self._beginnings: dict[str, list[str]] = {}
 
     def add(self, oid: str) -> None:
-        """Rewrite a commit or tag, after those it stands on."""
+        """Rewrite a commit or tag, after its parents or target; note its new id in `ids`. If changed, it loses its
+        signature.
+        """
         kind, data = self._objects.raw(oid)
         headers, (_, gap, message) = header_lines(data), data.partition(b"\n\n")
         first = dict(reversed(headers))

@@ -9,7 +9,7 @@ from ..trees import FOLDER, SUBMODULE, Trees, parsed_row, rows_of
 
 
 class Overlay(Objects):
-    """The store in `folder`, as an addition to the one `below`; what is put is `made`, and in neither."""
+    """The store in `folder` on top of the store `below`. What is put stays in memory, in `made`."""
 
     def __init__(self, folder: Path, below: Objects) -> None:
         super().__init__(folder)
@@ -45,9 +45,10 @@ class Overlay(Objects):
         return {path: item[1] for tip in tips for path, item in trees.items(self.header(tip).tree).items()}
 
     def new(self, tips: Iterable[str], is_whole: Callable[[str], bool]) -> Mapping[str, tuple[str, bytes]]:
-        """Return what `tips` reach that the store below lacks, but for what commits reach of which that has all.
+        """Return the objects that `tips` reach and the store below lacks.
 
-        That a commit is there says nothing of its files: a fetch that was killed leaves some of what it brought.
+        The search ends at commits for which `is_whole`: there everything is below. That a commit itself is there is not
+        enough: a fetch that was killed leaves commits without their files.
         """
         found, waiting, seen = dict[str, tuple[str, bytes]](), [*tips], set[str]()
         while waiting:

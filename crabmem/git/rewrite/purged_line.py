@@ -72,18 +72,19 @@ class PurgedLine:
         self._trees, self._compared = Trees(objects, MOST_NAMES), 0
         self.ids: dict[str, str] = {}
         self.lost, self.lacking = set[str](), set[str]()
-        #: What commits and texts became here, of which the record says nothing.
+        #: What commits and texts became on this machine, as the record does not know yet.
         self._news, self._gone = dict[str, str](), dict[str, str | None]()
         self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved
         self.went = Went(record, self._by_us, self._moved, objects)
         self._cleaning = Cleaning(self.went, objects, self._comparison.is_text_purged, self.ids)
-        #: What texts of two purges became, and how much work is left for more of them.
+        #: The text that was made of each two texts that rival purges left; and how much work is left for more.
         self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
+        #: A cache of whether commits are stored.
         self._there = dict[str, bool]()
-        #: Commits that are said to be of one, and cannot be.
+        #: Commits that the record says were made of one commit, which a comparison has refuted.
         self._apart = set[str]()
-        #: The newest commits at each one and below of which a purge made others.
+        #: For each commit the newest purged ones among itself and its ancestors.
         self._purged_below = dict[str, frozenset[str]]()
         #: Commits on which kept ones alone stand, and the texts that are touched of commits that became others.
         self._grounds, self._touches = set[str](), dict[str, Files]()
@@ -91,7 +92,7 @@ class PurgedLine:
         self._proposals = frozenset[str]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
-        #: The rows and texts of so many of `ids`.
+        #: The rows and blobs of trees on the purged line, and how many of `ids` were read for that.
         self._standing, self._looked = (set[bytes](), set[str]()), 0
 
     def run(self, found: Survey, tips: Collection[str], kept: Collection[str] = ()) -> Mapping[str, str]:
@@ -147,7 +148,7 @@ class PurgedLine:
         return self.ids
 
     def learn(self, found: Survey) -> None:
-        """Learn from commits that became others what went: before any is put on the line, as it may have that, too."""
+        """Learn from purged commits which texts went. Do this first: any commit to be put on the line may have them."""
         self.went.here.update(blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob))
         for oid in found.commits:
             ends = self._record.ends(oid) if self._record.is_purged(oid) else ()
@@ -180,9 +181,9 @@ class PurgedLine:
         return self.ids.get(oid, oid) != oid or self.is_gone(oid)
 
     def _recorded_ends(self, oid: str, is_kept: bool) -> Collection[str]:
-        """Return the commits to compare one with that the record says was purged; none where it does not.
+        """Return the commits that the record says a purged commit became; none if it does not say so.
 
-        Of a proposal that one machine purged and another put on its line it is both, which are joined.
+        For a proposal that one machine purged and another PUT on its line, return both results: they are joined.
         """
         rivals = self._record.rivals.get(oid, ()) if is_kept else ()
         if rivals and all(map(self._is_there, rivals)):
@@ -191,11 +192,10 @@ class PurgedLine:
         return ends if self._record.is_purged(oid) else ()
 
     def _end(self, oid: str, ends: Collection[str], is_behind: bool, doubts_lacking: bool) -> str | None:
-        """Return which of `ends` a commit became, or what these are together, as a comparison shows; itself where it
-        became nothing of what is said, None where that is not here.
+        """Return what a commit became: the one of `ends` that a comparison confirms, or several of them joined.
 
-        Rows that do not hold are doubted: the commit is one like any other. So is one of which another was made, too,
-        by what is said of a commit that nobody has, if nothing can have been both.
+        Return `oid` itself if none is confirmed: their rows are added to `doubted`, and the commit counts as not
+        purged. Return None if an end is not stored here, unless `doubts_lacking`.
         """
         if not (doubts_lacking or all(map(self._is_there, ends))):
             return None
@@ -221,7 +221,7 @@ class PurgedLine:
     # Purges of two machines that knew nothing of each other
 
     def _join_purges(self, oid: str, fork: Sequence[str]) -> str:
-        """Make one commit of several that one became by purges: without what any of them took."""
+        """Make one commit of those that rival purges made of one, without what any of them took; noted in `_news`."""
         if fork[0] not in self._news:
             raws = [self._objects.raw(each)[1] for each in fork]
             rows, messages = zip(*map(parted, raws), strict=True)
@@ -233,7 +233,7 @@ class PurgedLine:
         return self._news[fork[0]]
 
     def _shared_tree(self, one: str | None, other: str | None) -> str | None:
-        """Make one tree of two, of which each lacks what another purge took; where they are the same it is not read."""
+        """Make one tree of two that rival purges left: without what either took. Notes in `_gone` what texts became."""
         differences = sorted(self._trees.item_differences(one, other))
         theirs = {path: item for path, _, item in differences if item}
         others, changes = {blob: path for path, (_, blob) in theirs.items()}, Changes.fromkeys(theirs)
@@ -265,7 +265,7 @@ class PurgedLine:
         return shared(one, other, work=self._work)
 
     def _shared_text(self, *both: str) -> str:
-        """Make a text of two; the same two stand in many commits."""
+        """Make one text of two that rival purges left; cached, as the same two are in many commits."""
         if both not in self._joins:
             text = self._shared(*(to_text(self._text(each)) for each in both))
             self._joins[both] = self._objects.put("blob", to_bytes(text))
@@ -274,7 +274,10 @@ class PurgedLine:
     # Commits made on an old line since
 
     def _put(self, tip: str, is_kept: bool) -> None:
-        """Put a commit on the purged line; where another machine did so, and the same, it is that one's."""
+        """Put a commit on the purged line; if another machine did so already, with an equal result, take that one's.
+
+        The result is noted in `ids` and `_news`; nothing is, if something below it is lacking.
+        """
         if made := self._made(tip, is_kept):
             end = self._put_elsewhere(tip, made) or made
             self.believed |= {tip} if end != made else set()
@@ -282,7 +285,7 @@ class PurgedLine:
             self._news[tip] = self.ids[tip]
 
     def _stand(self, oid: str, end: str) -> None:
-        """Have a commit stand as another one, or as itself, without what went, whatever way it came into it."""
+        """Note in `ids` that `end`, cleaned of what went, replaces `oid`; and in `lost` the paths with cut lines."""
         self._comparison.stands_as(oid, end)
         self.ids[oid] = clean = self._cleaning.commit(end)
         if clean != end:
@@ -290,15 +293,17 @@ class PurgedLine:
             self.lost.update(path for path, (_, blob) in self._files(oid).items() if blob in self._cleaning.cut)
 
     def _put_elsewhere(self, tip: str, made: str) -> str | None:
-        """Return as which commit another machine put one on its purged line, that is what was `made` here but for texts
-        that are gone."""
+        """Return the commit as which another machine PUT `tip`, if it is `made` apart from purged texts; else None."""
         others = sorted(self._record.ends(tip) - {tip, made}) if self._record.is_old(tip) else []
         return next(
             (each for each in others if self._objects.is_there(each) and self._comparison.is_purged(made, each)), None
         )
 
     def _made(self, tip: str, is_kept: bool = False) -> str:
-        """Make one commit of one, and of those below it that have no place on the purged line, there; "" for none."""
+        """Make one commit on the purged line of `tip` and its ancestors that have no place there; return its id.
+
+        Return "" if one of them is lacking; then `tip` is too.
+        """
         group, below = self._group(tip)
         if self.lacking.intersection(group):
             self.lacking.add(tip)
@@ -349,12 +354,12 @@ class PurgedLine:
         return tree, merged
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
-        """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
+        """Return `tip` and its ancestors without a place on the purged line, and the nearest ones that have a place."""
         found = [*reached([tip], lambda each: () if each in self.ids else self._objects.header(each).parents)]
         return [each for each in found if each not in self.ids], [each for each in found if each in self.ids]
 
     def _newest(self, commits: list[str]) -> list[str]:
-        """Return those of commits that no other of them stands on, in an order that is the same everywhere."""
+        """Return the commits that are no ancestors of others among them, sorted by id; all, unsorted, if very many."""
         if not 1 < len(commits) <= _MOST_PARENTS:
             return commits
 
@@ -373,15 +378,17 @@ class PurgedLine:
         return self._touches[base]
 
     def _as_it_became(self, files: Files) -> Changes:
-        """Return files on the purged line, each as the same text of the history."""
+        """Return the given files as they are on the purged line, by their paths there; without those that are gone."""
         became = {path: self._became(path, blob) for path, (_, blob) in files.items()}
         return {each[0]: (files[path][0], each[1]) for path, each in became.items() if each}
 
     def _without_lines(
         self, tree: str | None, gone: Mapping[str, Mapping[bytes, bytes]], below: Sequence[str]
     ) -> Changes:
-        """Return how a tree becomes one without lines that purges took, by path, each with the line in its place: but
-        for those that stand in what is `below`, which were said again."""
+        """Return the changes that take purged lines out of a tree; `gone` has them by path, each with its replacement.
+
+        Lines that the commits `below` have on the purged line stay: somebody wrote them again.
+        """
         changes, trees = Changes(), [self._objects.header(self.ids[each]).tree for each in below]
         for path, lines in gone.items():
             if not lines or not (item := self._item(tree, path)):
@@ -423,8 +430,9 @@ class PurgedLine:
         return item if item and item[0] != FOLDER else None
 
     def _without_same(self, tree: str | None, base: str) -> Changes:
-        """Return how a tree becomes one without the texts of the commit `base` that are at their paths again, and
-        without any in the place of one that a purge took whole."""
+        """Return the changes that take texts of the purged commit `base` out of a tree which has them at their paths
+        again, and any text at the path of one that a purge removed whole.
+        """
         changes = Changes()
         for path, (_, old) in self._touched(base).items():
             item, became = self._item(tree, path), self._became(path, old)
@@ -501,8 +509,10 @@ class PurgedLine:
         return blob in self._standing[1]
 
     def _refused(self, tree: str | None, parents: Sequence[str]) -> Changes:
-        """Return how a tree becomes one without texts that may not come back: where such a one took the place of
-        another, as `parents` have it, that stays. What the first of these has is clean.
+        """Return the changes that take texts which may not come back out of a tree; each path is noted in `lost`.
+
+        Such a text is replaced by what purges left of it, else by the file that one of the `parents` has there. Only
+        differences from the first parent are searched, as that is clean.
         """
         befores, changes = [self._objects.header(each).tree for each in parents], Changes()
         for path, _, item in self._trees.item_differences(befores[0] if befores else None, tree):

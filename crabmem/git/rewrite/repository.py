@@ -90,7 +90,7 @@ class NewHistory:
 
     @property
     def changes_anything(self) -> bool:
-        """Whether it is another than the old one; not where a reference of a remote alone leaves the old line."""
+        """Whether a commit, path or name of a reference changes; a remote's reference that only goes is no change."""
         is_renamed = not self.new_refs.keys() <= self.refs.keys()
         return self.rewritten(self.rewriter.ids) > 0 or is_renamed or bool(self.rewriter.paths)
 
@@ -110,10 +110,12 @@ class RepositoryRewrite:
         self._packing = packing
 
     def check_possible(self, in_progress: str | None) -> None:
-        """Refuse what cannot be rewritten alone; `in_progress` is what the person is in the middle of.
+        """Refuse repositories that cannot be rewritten on their own, such as clones that share objects.
+
+        `in_progress` is what the person is in the middle of, such as "rebase".
 
         Raises:
-            Unwritable: the message says why, and what to do about it.
+            Unwritable: the repository is one of these; the message says why, and what to do about it.
         """
         if in_progress:
             raise Unwritable(f"you are in the middle of a {in_progress}; finish or abort it, and purge again")
@@ -151,10 +153,10 @@ class RepositoryRewrite:
         return found
 
     def record(self, commit: str | None = None) -> PurgeRecord:
-        """Return the record of purges; that of another machine, whose `commit` is stored here.
+        """Return this machine's record of purges, or that of another in `commit`, which is stored here.
 
         Raises:
-            Untrusted: it is none.
+            Untrusted: the commit is no record.
         """
         return read_record(self._objects, commit or self._refs.read(PURGED))
 
@@ -166,13 +168,13 @@ class RepositoryRewrite:
         return PurgeRecord()
 
     def keep_record(self, record: PurgeRecord) -> None:
-        """Keep a record of purges of which nothing is here any more."""
+        """Store a record of purges, and set its reference, without rewriting: nothing that it names is here."""
         if record.tip and record.tip != self._refs.read(PURGED):
             self._store(dict(zip(record.ids, record.objects(), strict=True)))
             self._refs.restore(PURGED, record.tip)
 
     def present(self, record: PurgeRecord) -> frozenset[str]:
-        """Return what is here, reached or not, of the commits and texts that may not come back."""
+        """Return the ids that may not come back and are stored here nevertheless, reachable or not."""
         # Of half a million ids few are here: to look for each takes ten times as long as to list what is here.
         return record.refused & self._objects.all_ids()
 
@@ -227,6 +229,7 @@ class RepositoryRewrite:
         )
 
     def _store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
+        """Store objects durably; no reference names them yet."""
         for oid, (kind, data) in objects.items():
             assert self._objects.put(kind, data) == oid
         self._objects.flush()
@@ -326,7 +329,7 @@ class RepositoryRewrite:
         return end if end and self._objects.is_there(end) else None
 
     def _erased(self, found: Survey, rule: Rule, rewriter: Rewriter) -> Erased:
-        """Return what other machines have to know of a rewrite."""
+        """Return what the record of purges says of a rewrite, for other machines: ids alone, no text."""
         news: dict[str, set[str | None]] = {}
         for path, held in found.files.items():
             for blob in held:
@@ -470,7 +473,11 @@ class RepositoryRewrite:
         self._catch_up(_moved(self._refs.all(), {**new.new_refs, PURGED: new.record.tip or ""}), new.rewriter.ids)
 
     def _catch_up(self, late: Sequence[str], ids: Mapping[str, str]) -> None:
-        """Give references the new ids that somebody made of old ones, and has put in place only now."""
+        """Set references that another process made during the exchange, and that name old commits, to new ones.
+
+        Raises:
+            Busy: one names an object that is gone.
+        """
         lost = list[str]()
         for ref in late:
             oid = self._refs.read(ref) or ""
@@ -482,7 +489,10 @@ class RepositoryRewrite:
             raise Busy(f"{', '.join(lost)}: made meanwhile, and names what is gone from the history: delete it")
 
     def _anew(self, new: NewHistory) -> Iterator[tuple[str, bytes]]:
-        """Yield place in `.git` and bytes of what is made anew; the new objects are taken as they are met."""
+        """Yield path in `.git` and bytes of each file that is made anew, but for the pack: references, logs, index.
+
+        Objects that are new with them are added to the pack of `new` meanwhile.
+        """
         for kind, data in new.record.objects() if new.record.tip else ():
             new.filling.growing.add(oid_of(kind, data), kind, data, None)
         refs = {**new.new_refs, **({PURGED: new.record.tip} if new.record.tip else {})}
@@ -542,7 +552,7 @@ def _new_ref(ref: str, rule: Rule, oid: str = "") -> str:
 
 
 def _new_log(log: bytes, rewriter: Rewriter) -> Iterator[bytes]:
-    """Yield the rewritten lines of a reference's log, but for those of commits that there are no more."""
+    """Yield the rewritten lines of a reference's log; lines with commits that no longer exist are dropped."""
     for line in log.splitlines():
         if found := _LOG_LINE.fullmatch(line):
             old, new = (rewriter.ids.get(found[side].decode(), "") for side in (1, 2))

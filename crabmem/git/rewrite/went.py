@@ -61,7 +61,7 @@ class Went:
         return self._is_refused(blob) or bool(self._beside(blob))
 
     def _beside(self, blob: str) -> set[str | None]:
-        """Return what other purges made of the text of which one left this."""
+        """Return what other purges made of the texts from which one made this; None among them for nothing."""
         sources = [*filter(self._is_refused, self._record.sources(blob))]  # `end` knows theirs, and asks no further
         ends = {self.end(each) for each in sources}.union(*map(self._record.left, sources)) - {blob}
         return {end for end in ends if end is None or blob not in self._record.became(end)}
@@ -133,7 +133,7 @@ class Went:
         return found
 
     def _standing(self, erased: Erased) -> set[bytes]:
-        """Return the lines of all that stands in the history that a purge left: who purged has them elsewhere."""
+        """Return the lines of all texts in the history that a purge left: the purge kept them on purpose."""
         ends = {end for end in erased.commits.values() if self._objects.is_there(end)}
         tips = ends.difference(*(self._objects.header(end).parents for end in ends))
         blobs = set[str]()
@@ -144,14 +144,14 @@ class Went:
 
 
 def told(data: bytes) -> frozenset[bytes]:
-    """Return the lines and words by which a text is known; of its keys what the description says alone."""
+    """Return the long lines and the key-like words that identify a text; of its frontmatter only the description."""
     lines = [said for line in data.splitlines() if (said := _said(line))]
     long = (said for said in lines if len(said) >= _LONG and _LETTER.search(said))
     return frozenset(long).union(*map(_WORD.findall, lines))
 
 
 def without(data: bytes, went: Set[bytes]) -> bytes:
-    """Return a text with marks in the place of lines and words that went, as a purge leaves it: others compare it."""
+    """Return a text with marks in the place of the lines and words that `went`, in the form that a purge leaves."""
     return b"".join(_without(line, went) for line in data.splitlines(keepends=True))
 
 
