@@ -103,7 +103,7 @@ def file_group(
         try:
             edit_file(file)
         finally:
-            if made and file.read_bytes() == text.encode():
+            if made and file.exists() and file.read_bytes() == text.encode():
                 fs.unlink(file)
         tell_recorded(memory, adoption.adopt(memory))
 

@@ -51,3 +51,14 @@ def test_a_fact_whose_file_the_editor_removed_is_told_as_gone_with_the_way_back(
     done = run("edit", "Tea")
     assert done.stderr == "recorded: edit: Tea\nTea is gone with its file; `crabmem undo` brings it back\n"
     assert run("undo").exit_code == 0 and "Black." in run("show", "Tea").stdout
+
+
+def test_a_file_made_for_the_editor_and_removed_in_it_hides_no_error(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nrm "$1"\nexit 3\n')
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    done = run("overview", "edit")
+    assert done.exit_code == 1 and str(editor) in done.stderr
