@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from ..disk.pause import Pause, remove_pause, write_pause
-from ..errors import Disabled, NotFound
+from ..errors import CrabmemError, Disabled, NotFound
 from ..results import Paused
 from ..session.init import is_begun
 from ..session.session import Session
@@ -13,7 +13,15 @@ from ..write.writer import unwritable
 def paused(session: Session) -> Paused | None:
     """The pause of this workspace; None where there is none."""
     found = session.engine.pause()
-    return Paused(found.since, found.until, session.settings.pause == "auto") if found else None
+    return Paused(found.since, found.until, _keeps_tools(session)) if found else None
+
+
+def _keeps_tools(session: Session) -> bool:
+    """Return whether agents keep their tools in a pause; False where no settings can be read, as tools fail then."""
+    try:
+        return session.settings.pause == "auto"
+    except CrabmemError:
+        return False
 
 
 def pause(session: Session, lasting: timedelta | None = None) -> Paused:

@@ -84,6 +84,14 @@ def test_the_setting_takes_the_tools_of_agents_too(memory: Memory) -> None:
     assert agent.tools and not agent.call("recall", {"query": "vet"}).is_error
 
 
+def test_settings_that_cannot_be_read_stop_no_pause_and_no_status(memory: Memory, root: Path, run: Run) -> None:
+    (root / "crabmem.toml").write_text("not TOML")
+    assert run("pause").exit_code == 0
+    found = status(memory)
+    assert found.paused and not found.paused.tools and "is not TOML" in found.odd[0]
+    assert run("resume").exit_code == 0
+
+
 def test_an_agent_neither_pauses_nor_resumes(memory: Memory) -> None:
     agent = memory.for_actor("coder", "s-1")
     for act in (pause, resume):
