@@ -194,8 +194,9 @@ def _needs_backup(
     `after` is the text to be written, `kept` that of the backup now, `parsed` is `text` parsed, `every` all that we may
     write, `is_sure` whether crabmem is in some config of the host already.
 
-    If it is not, a permission in `text` is the person's own. Then a backup is made even if nothing changes: it shows
-    later whose the permission is. Otherwise the permission is taken for ours.
+    While crabmem is in no config, a permission in `text` is the person's own. Then a backup is made even if nothing
+    changes: it shows later whose the permission is. Once crabmem is in one, the permission is taken for ours: a backup
+    with it would bring it back.
     """
     if text is None or holds_ours(parsed, every):
         return False

@@ -64,7 +64,11 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What warn says; {percent}, {tokens} and {window} in it stand for these."""
 
     def thresholds(self, size: int) -> dict[Step, int]:
-        """The number of tokens from which each step is due, in a window of `size` tokens, without steps never due."""
+        """The number of tokens from which each step is due, in a window of `size` tokens, without steps never due.
+
+        `reserve` and `soft` count in place of the share `flush`. A window no larger than these two is never flushed: it
+        would be due however little is in it.
+        """
         left = size - self.reserve - self.soft if self.reserve or self.soft else _part(size, self.flush)
         shares: dict[Step, float] = {"compact": self.compact, "prune": self.prune, "warn": self.warn}
         found: dict[Step, int] = {"flush": left, **{step: _part(size, share) for step, share in shares.items()}}

@@ -26,6 +26,7 @@ def substitutes(word: str, index: Index) -> list[Term]:
     """
     units = [] if word.isascii() else [unit for _, units in runs(word) for unit in units]
     if units:
+        # In a tuple a unit is that word alone; by itself it would count as every pair with it, too.
         return [(unit,) for unit in units if len(units) > 1 and index.is_held(unit)]
     if not _LEAST <= len(word) <= _MOST or any(map(str.isdecimal, word)):
         return []

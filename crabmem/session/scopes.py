@@ -68,7 +68,7 @@ class Scopes:
         return PROJECT if self._person else self._name(self._engine.workspace.folder)
 
     def beside(self, rules: Settings) -> Found:
-        """The other memories by name, the nearest first, and messages (without paths) about unreadable ones.
+        """The other memories by name, the nearest first, and messages (without paths) about those not searched.
 
         Memories are opened here. The answer is kept until the setting `also`, the person's settings or this user's
         permissions change; with messages in it, it is computed again each time.
@@ -203,8 +203,11 @@ class Scopes:
 
 
 def looked_beside(session: Session, rules: Settings) -> tuple[dict[str, Session], tuple[str, ...]]:
-    """`others` by the given settings, and messages about memories that cannot be read. Their writes are reported to
-    the session's `teller`."""
+    """Sessions on the other memories that are seen by the settings `rules`, by name, and messages about those that are
+    not searched: they cannot be read, or nobody allowed them.
+
+    Callers ask `Engine.sees_others` first. What is written in these sessions is reported to the given one's `teller`.
+    """
     engines, troubles = session.engine.scopes.beside(rules)
     found = {name: Session(each, session.actor, session.kind) for name, each in engines.items()}
     for other in found.values():

@@ -418,7 +418,7 @@ class PurgedLine:
         found = dict[bytes, bytes]()
         for old, new in texts:
             olds, news = old.splitlines(), new.splitlines()
-            # Two purges of lines in a row may have left one mark.
+            # Where two purges took lines next to each other, one mark may stand for several: no line has its own then.
             pairs = zip(olds, news, strict=True) if len(olds) == len(news) else ((line, MARK) for line in olds)
             stay = {*news}
             found |= {was.strip(): now.strip() for was, now in pairs if was.strip() and was not in stay}
