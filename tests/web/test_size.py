@@ -18,6 +18,6 @@ def lines(*endings: str) -> int:
 
 def test_the_page_is_of_few_lines() -> None:
     """Python; templates with their style; the script, without which all works."""
-    assert lines("py") <= 1_370
+    assert lines("py") <= 1_460
     assert lines("html", "css") <= 650
     assert lines("js") <= 160
