@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import click
 
+from ...operations import reading
 from ...operations import recall as operation
 from ...recall.marking import on_terminal
 from ...recall.ranking import passage_text, text_of
@@ -108,9 +109,7 @@ def recall(
         text = "" if is_empty else answer_text([*hits, *map(passage_text, found.sessions)])
     show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
-        from ...operations import facts  # late: 10 ms, and most questions have an answer
-
-        tell_unknown_tags(facts.entries(memory, as_of), tags)
+        tell_unknown_tags(reading.entries(memory, as_of), tags)
     if found.note and not json_wanted:
         tell(found.note)
     if is_empty and not json_wanted and (files := memory.searched_files):
