@@ -14,7 +14,7 @@ from ..text.edit import lenient_text, unified_diff
 from ..text.entry import MAX_NAME
 from ..text.hashes import VERSION_DIGITS, blob_id
 from ..text.slug import name_key, slug_of
-from ..text.times import parse_time
+from ..text.times import local, parse_time
 from ..workspace.layout import Layout
 from ..workspace.workspace import Workspace
 from .history import History
@@ -68,7 +68,8 @@ class Timeline:
             time = self._time(when, is_end)
         commit = self.history.at(time, self._clock())
         if commit is None:
-            raise TooEarly(f"the history begins after {self._here(time):%Y-%m-%d %H:%M}; `crabmem log` lists it")
+            here = local(time, self._clock().tzinfo)
+            raise TooEarly(f"the history begins after {here:%Y-%m-%d %H:%M}; `crabmem log` lists it")
         return commit
 
     def moment(self, when: str, is_end: bool = True) -> str:
@@ -84,13 +85,6 @@ class Timeline:
         except NotFound:
             time = self._time(when, is_end)
         return time.isoformat()
-
-    def _here(self, time: datetime) -> datetime:
-        """Return `time` in the zone of the clock, as `log` shows it; unchanged if the calendar has no such time."""
-        try:
-            return time.astimezone(self._clock().tzinfo)
-        except (ValueError, OverflowError):
-            return time
 
     def _time(self, when: str, is_end: bool) -> datetime:
         time = parse_time(when, self._clock(), is_end)

@@ -1,7 +1,7 @@
 """Times as people write them."""
 
 import re
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 
 # Characters of a date without a time.
 _DATE = len("2024-02-28")
@@ -33,10 +33,10 @@ def parse_time(text: str, now: datetime, is_end: bool = False) -> datetime | Non
     return when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
 
 
-def local(time: datetime) -> datetime:
-    """`time` in the zone of whoever reads, whoever wrote it where; as it is where that is no zone."""
+def local(time: datetime, zone: tzinfo | None = None) -> datetime:
+    """`time` in `zone`, or in the zone of this machine; unchanged where that is no zone, or where a calendar ends."""
     try:
-        return time.astimezone()
+        return time.astimezone(zone)
     except (ValueError, OverflowError):  # TZ is more than a day away
         return time
 
