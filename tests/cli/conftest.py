@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from crabmem import Memory
 
 @pytest.fixture
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody's settings, a home of nobody's, and an editor that leaves files as they are."""
+    """No settings, an empty home, and an editor that leaves files as they are."""
     own = [name for name in os.environ if name.startswith("CRABMEM_")]
     for name in [*own, "NO_COLOR", "VISUAL", "PAGER", "LESS"]:
         monkeypatch.delenv(name, raising=False)
@@ -33,3 +34,18 @@ def two_facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def root(two_facts: Path, tmp_path: Path) -> Path:
     """A workspace with two facts in three commits."""
     return Path(shutil.copytree(two_facts, tmp_path / "notes"))
+
+
+@pytest.fixture
+def scripted_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Make lines of the shell the editor, which gets the file as `$1`; return their script."""
+
+    def make(lines: str) -> Path:
+        script = tmp_path / "editor.sh"
+        script.write_text(f"#!/bin/sh\n{lines}\n")
+        script.chmod(0o755)
+        for name in ("EDITOR", "VISUAL"):
+            monkeypatch.setenv(name, str(script))
+        return script
+
+    return make

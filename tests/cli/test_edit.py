@@ -1,5 +1,6 @@
 """`crabmem edit`: what becomes of a fact in an editor."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,11 +55,8 @@ def test_a_fact_whose_file_the_editor_removed_is_told_as_gone_with_the_way_back(
 
 
 def test_a_file_made_for_the_editor_and_removed_in_it_hides_no_error(
-    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, scripted_editor: Callable[[str], Path]
 ) -> None:
-    editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\nrm "$1"\nexit 3\n')
-    editor.chmod(0o755)
-    monkeypatch.setenv("EDITOR", str(editor))
+    editor = scripted_editor('rm "$1"\nexit 3')
     done = run("overview", "edit")
     assert done.exit_code == 1 and str(editor) in done.stderr

@@ -246,13 +246,9 @@ def test_status_says_how_many_wait_and_since_when(root: Path, crab: Crab) -> Non
 
 @pytest.mark.parametrize("answer", ["n", "y"])
 def test_a_summary_is_shown_and_asked_for_before_anything_happens(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+    root: Path, scripted_editor: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    script = tmp_path / "editor.sh"
-    script.write_text("#!/bin/sh\nsed -i -e 's/green/red/' -e 's/On the router./&\\n# later/' \"$1\"\n")
-    script.chmod(0o755)
-    monkeypatch.setenv("EDITOR", str(script))
-    monkeypatch.delenv("VISUAL", raising=False)
+    scripted_editor("sed -i -e 's/green/red/' -e 's/On the router./&\\n# later/' \"$1\"")
     monkeypatch.setattr("crabmem.cli.verbs.review.can_ask", lambda: True)
     monkeypatch.setattr("crabmem.cli.output.can_ask", lambda: True)
     done = typed("--dir", root, "review", stdin=f"{answer}\n")

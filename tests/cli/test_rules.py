@@ -6,7 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -185,16 +185,12 @@ def test_what_cannot_be_used_ends_with_2_whatever_the_verb(
 )
 @pytest.mark.parametrize("who", [[], ["--agent", "scribe"]])
 def test_a_session_whose_tools_only_look_writes_nothing_by_a_verb_either(
-    run: Run, root: Path, name: str, who: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, root: Path, name: str, who: list[str], scripted_editor: Callable[[str], Path], tmp_path: Path
 ) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
     run("record")
     (root / "memory/entries/deploy-key.md").unlink()  # for `restore` and `record`
-    editor = tmp_path / "editor"
-    editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/opened\n")
-    editor.chmod(0o755)
-    monkeypatch.setenv("EDITOR", str(editor))
-    monkeypatch.setenv("VISUAL", str(editor))
+    scripted_editor(f"touch {tmp_path}/opened")
     before = git(root, "log", "--format=%H"), git(root, "status", "--porcelain")
     done = run("--kind", "subagent", *who, *samples.typed(name), stdin=samples.verb(name).stdin)
     assert (done.exit_code, done.stdout) == (1, "")
