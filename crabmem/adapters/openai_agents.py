@@ -24,11 +24,11 @@ Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
 
 class AgentMemory:
-    """What an agent needs of one memory. Make one for each conversation, in which no fact is recalled twice."""
+    """The use that an agent makes of one memory. Make one for each conversation, in which no fact is recalled twice."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        #: What was recalled for each message of the person, by its text; "" for nothing.
+        #: The facts recalled for each message of the person, by its text; "" for nothing.
         self._recalled: dict[str, str] = {}
 
     @property

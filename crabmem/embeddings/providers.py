@@ -13,7 +13,7 @@ from .embedder import Embedder
 
 @dataclass(frozen=True)
 class EmbedderOptions:
-    """What a person asked for; `key` is the key itself. `within` is the folder that a relative path starts from."""
+    """The embedder that a person asked for; `key` is the key itself. Relative paths start from the folder `within`."""
 
     model: str
     url: str = ""

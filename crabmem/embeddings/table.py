@@ -134,7 +134,7 @@ def matching(kept: VectorTable | None, embedder: Embedder) -> VectorTable:
 
 
 def load(file: Path) -> VectorTable | None:
-    """What is kept in `file`; None where it is not to be trusted."""
+    """The table kept in `file`; None where it is not to be trusted."""
     body = derived.load(file, _LABEL)
     try:
         return None if body is None else _unpacked(bytes(body))

@@ -17,7 +17,7 @@ from ..text.comparison import common_ends
 from .packs import KINDS
 from .refs import OID, is_ref
 
-#: What the patches of one batch cost, at most: more is not logged.
+#: The largest cost of the patches of one batch: a larger batch is not logged.
 MOST_LOGGED = 500_000
 # Bytes that the log takes to say which object a patch makes.
 _NAMED = 100

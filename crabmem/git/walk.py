@@ -37,7 +37,7 @@ _BODY = struct.Struct(">BHI")
 _KEY = 8
 _CHANGE = _KEY + 2 * _ID
 _UNKNOWN = 0xFFFF
-# Of a commit with more changes, such as a large import, they are not kept: its trees are compared each time.
+# The changes of a commit with more, such as a large import, are not kept: its trees are compared each time.
 _MOST_CHANGES = 500
 #: Commits that are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
 MOST_ROWS = 100_000

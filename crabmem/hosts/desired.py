@@ -1,4 +1,4 @@
-"""What an installation wants in a config, kind by kind: how it is put there, found again, and removed. No file access.
+"""The entries that an installation wants in a config: how each kind is put there, found again, and removed. No files.
 
 A kind is a class with `put`, `remove` and `is_in`; a new kind needs only a new class.
 """

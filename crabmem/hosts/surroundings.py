@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 
 class Surroundings(NamedTuple):
-    """What finding a host's configs depends on: the home folder, the folder of the project, environment, and system
-    (`sys.platform`).
+    """The places and settings by which a host's configs are found: the home folder, the folder of the project,
+    environment, and system (`sys.platform`).
     """
 
     home: Path

@@ -1,4 +1,4 @@
-"""What all importers have in common: files in (`Tree`), facts out (`Found`), by a kind of memory (`Source`)."""
+"""The parts that all importers share: files in (`Tree`), facts out (`Found`), by a kind of memory (`Source`)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What runs beside a server: threads that record outside edits and notify clients, and syncing with other machines."""
+"""The work beside a server: threads that record outside edits and notify clients, and syncing with other machines."""
 
 from __future__ import annotations
 

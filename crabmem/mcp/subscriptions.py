@@ -35,8 +35,8 @@ _MAX_LISTENERS = 1_000
 
 
 class _Listener:
-    """What one request to listen, or a session of the older protocol, asks for: notifications of these methods, and of
-    changes at the addresses `uris`. `meta` is sent with each, so that the client knows which request it belongs to.
+    """The wishes of one request to listen, or of a session of the older protocol: notifications of these methods, and
+    of changes at the addresses `uris`. `meta` is sent with each, so that the client knows which request it belongs to.
     """
 
     def __init__(self, methods: Iterable[str] = (), uris: Iterable[str] = (), meta: Answer | None = None) -> None:
@@ -54,7 +54,7 @@ class Subscriptions:
         self._lock = threading.Lock()
         #: Confirmations that wait for `begin`; None once it was called.
         self._held: list[Answer] | None = []
-        #: What a client of the older protocol is notified of.
+        #: The notifications for a client of the older protocol.
         self._session = _Listener()
         #: The requests of today's protocol to listen, by their ids.
         self._listeners: dict[int | str, _Listener] = {}

@@ -111,7 +111,7 @@ def note_with_reason(session: Session, tool: str, path: str, reason: str) -> Not
 
 
 def changed(session: Session, done: Written[T], path: str) -> Changed:
-    """What a write did to the file at `path`; a `Proposed` if nothing was written, as all of it waits for a person.
+    """The effect of a write on the file at `path`; a `Proposed` if nothing was written, as all of it waits.
 
     A part may wait while the rest is written: then it is a `Changed` that has the proposal.
     """
@@ -137,7 +137,7 @@ def origin_of(session: Session, path: str, commit: str | None) -> Callable[[], C
 
 
 def saved(session: Session, done: Written[T], path: str, among: Entries | None = None) -> Saved:
-    """What a write did to the entry at `path`. Of `among` (None: none), `like` is one that says nearly the same."""
+    """The effect of a write on the entry at `path`. `like` is one of `among` (None: none) that says nearly the same."""
     change, waits = changed(session, done, path), done.waits.get(path)
     entry = parse_entry(path, (_proposed(waits, path) if waits else done.after[path]) or b"")
     return Saved(**vars(change), entry=entry, like=None if among is None else _like(session, entry, among))

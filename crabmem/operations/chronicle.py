@@ -1,4 +1,4 @@
-"""What takes long to read of a whole memory, kept and brought up to date when asked: how it grew, what is gone, and
+"""The slow facts about a whole memory, kept and brought up to date when asked: how it grew, what is gone, and
 which links lead where."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a model reads of memory: the parts of a profile before a conversation, facts about a message before a turn."""
+"""Texts of memory for a model: the parts of a profile before a conversation, facts about a message before a turn."""
 
 import os
 import platform
@@ -33,7 +33,7 @@ def context(
     overview: bool = True,
     limit: int | None = None,
 ) -> Context:
-    """What goes before a conversation of this session's kind, with an account of each part.
+    """The context before a conversation of this session's kind, with an account of each part.
 
     `tools` are the names of the tools that the guide mentions. With `as_of`, the files are those of that revision or
     time. Without `overview` the overview is left out, for hosts that read the file themselves. `limit` is the most
@@ -81,7 +81,7 @@ def before_turn(
 
 
 def would_say(session: Session, message: str, again: bool = True) -> Injection:
-    """What `before_turn` would say, and which facts it would tell, without noting them as told."""
+    """The answer that `before_turn` would give, and the facts it would tell, without noting them as told."""
     rules, seen, message = session.settings, _text_in_view(session), own_words(message)
     speaker = session.speaker
     engine, told = session.engine, (rules.auto_recall, rules.language, seen, again)

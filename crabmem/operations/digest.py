@@ -33,7 +33,7 @@ class _Fate(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """What became of the file: "" for nothing, "passing" if it came and went. A new overview counts as changed."""
+        """The fate of the file: "" for no change, "passing" if it came and went. A new overview counts as changed."""
         if self.after and (self.before or self.is_whole):
             return "changed" if self.before != self.after else ""
         return "learned" if self.after else "dropped" if self.before else "passing"
@@ -106,7 +106,7 @@ def texts_of(session: Session, news: News) -> list[tuple[str, str]]:
 
 
 def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Iterable[Difference]]]) -> list[_Fate]:
-    """What became of each file, without the settings. `steps` are the commits, newest first, with their changes."""
+    """The fate of each file, without the settings. `steps` are the commits, newest first, with their changes."""
     found: dict[str, _Fate] = {}
     for commit, changes in steps:
         for path, before, after in changes:

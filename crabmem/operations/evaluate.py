@@ -84,8 +84,8 @@ def react(session: Session, messages: Iterable[Message], progress: Progress | No
 
 
 def _reaction(message: Message, now: Snapshot) -> Reaction:
-    """What auto-recall tells before one message. It is right if it speaks as expected, and tells a wanted fact, if one
-    is named."""
+    """The answer of auto-recall before one message. It is right if it speaks as expected, and tells a wanted fact, if
+    one is named."""
     from ..recall.auto_recall import best_confidence, told_of
 
     rules, words = now.settings, own_words(message.text)

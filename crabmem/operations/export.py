@@ -290,7 +290,7 @@ def _fact_data(entry: Entry, found: _Found) -> dict[str, Any]:
 
 
 def _origin(changed: Commit | datetime | None, person: str) -> okf.Origin | None:
-    """Who wrote a text last and when, in the form of the Open Knowledge Format; None if no change is known.
+    """The last author of a text and the time, in the form of the Open Knowledge Format; None if no change is known.
 
     `person` is the name for edits that no commit has yet.
     """

@@ -99,7 +99,7 @@ def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note
 
 @dataclass(frozen=True)
 class Renaming:
-    """What a rename writes: `files` by path; the entry is then at `path`. Links in the files at `left` will break, as
+    """The writes of a rename: `files` by path; the entry is then at `path`. Links in the files at `left` will break, as
     the actor may not change these."""
 
     path: str

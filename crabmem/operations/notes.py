@@ -1,4 +1,4 @@
-"""What is saved without a name: facts of which only the text is given, the note of the day, lessons."""
+"""Texts saved without a name: facts of which only the text is given, the note of the day, lessons."""
 
 from datetime import datetime
 

@@ -31,7 +31,7 @@ class Plan:
         self._screen = screen
         self._sees = now.view.allows
         self._render = render
-        #: Of the facts added so far: their keys of names, their names by path, and the keys of their slugs and paths.
+        #: The facts added so far: their keys of names, their names by path, and the keys of their slugs and paths.
         self._names: set[str] = set()
         self._names_at: dict[str, str] = {}
         self._slugs: set[str] = set()

@@ -61,7 +61,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Verdict:
-    """What applying a proposal would do to one file: its bytes `now` and `after`, None for no file.
+    """The effect of applying a proposal on one file: its bytes `now` and `after`, None for no file.
 
     `clashes`: the same lines were changed since; there `after` has the proposed text.
     """
@@ -87,7 +87,7 @@ def is_of_sync(proposal: Proposal) -> bool:
 
 
 def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
-    """What applying a proposal would do to a file that has the bytes `now`: changes since are merged."""
+    """The effect of applying a proposal on a file that has the bytes `now`: changes since are merged."""
     from ..text.merge import applied
 
     done = applied(file.path, file.base, now, file.data)
@@ -108,7 +108,7 @@ def _text_at(session: Session, path: str, data: bytes | None) -> str | None:
     return identity(session).text if data is None and path == session.layout.identity else lenient_text(data)
 
 
-# What a session does with proposals
+# The use that a session makes of proposals
 
 
 def write_identity(session: Session, content: str, if_version: str | None = None, reason: str = "") -> Changed:
@@ -244,7 +244,7 @@ def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
 
 
 def verdicts(session: Session, proposal: Proposal) -> list[Verdict]:
-    """What applying a proposal would do to each of its files now, without files that the session may not see."""
+    """The effect of applying a proposal on each of its files now, without files that the session may not see."""
     seen = [file for file in proposal.files if session.view.allows(file.path)]
     return session.look(lambda now: [verdict(file, now.read(file.path)) for file in seen])
 

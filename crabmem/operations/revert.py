@@ -301,7 +301,7 @@ def _as_restored(done: Written[object], to: str) -> Restored:
 
 @dataclass(frozen=True)
 class Unwanted:
-    """What to take back: named `commits`, or those of a `session`, an `agent` or both, perhaps only after `since`."""
+    """The work to take back: named `commits`, or those of a `session`, an `agent` or both, maybe only after `since`."""
 
     commits: tuple[str, ...] = ()
     session: str | None = None
@@ -460,7 +460,7 @@ def _ancestors(parents: Mapping[str, Sequence[str]], tips: Iterable[str]) -> set
 
 
 def subject(commits: Sequence[Commit], unwanted: Unwanted) -> str:
-    """What the message of a commit that takes back `commits` says behind `revert: `."""
+    """The words behind `revert: ` in the message of a commit that takes back `commits`."""
     if len(commits) == 1:
         return commits[0].subject
     count = f"{len(commits)} commits"

@@ -60,7 +60,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a person decided on the proposal `id`. `wording` has their own texts for some files, by path.
+    """The decision of a person on the proposal `id`. `wording` has their own texts for some files, by path.
 
     `why` tells them why it waits, where they may not expect that. Files in `versions` must still be at the version that
     the person saw.
@@ -75,7 +75,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a decision: the `commit` that applied it (None: rejected, kept waiting, or the files said so
+    """The outcome of a decision: the `commit` that applied it (None: rejected, kept waiting, or the files said so
     already), or the `error` for which the proposal still waits."""
 
     decision: Decision

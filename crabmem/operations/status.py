@@ -99,7 +99,7 @@ def waiting_words(count: int, since: datetime | None, now: datetime) -> str:
 
 
 def _settings_words(session: Session) -> str:
-    """What is wrong with the settings, or with those of the person's memory seen beside this one; "" for nothing."""
+    """The fault in the settings, or with those of the person's memory seen beside this one; "" for nothing."""
     try:
         rules = session.engine.settings_now()[0]
         if session.engine.sees_others(rules):

@@ -17,7 +17,7 @@ from ..text.values import replace
 from .budget import Budget, cut
 from .profile import Generated, Kind, Part, Profile
 
-#: What became of a file, in this order: in the context whole; cut; missing or blank; left out for want of room; hidden
+#: The outcome for a file, in this order: in the context whole; cut; missing or blank; left out for want of room; hidden
 #: from that kind of session.
 Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
 # The placeholder in words for the list of tools.

@@ -56,7 +56,7 @@ class Speaker:
         likest: Likest | None = None,
         sources: SourcesOf | None = None,
     ) -> Injection:
-        """What to inject before a turn on `message`; empty for silence. Records nothing: call `record` if it is used.
+        """The text to inject before a turn on `message`; empty for silence. Call `record` if it is used.
 
         Left out is what stands in `prompt`, which the model reads anyway, and unless `again` what was injected before
         in this session. `likest` is as in `bearing`.
@@ -148,7 +148,7 @@ def bearing(
 def told_of(
     message: str, source: EntrySource, rules: AutoRecall, language: str, likest: Likest | None = None
 ) -> list[Hit]:
-    """What would be injected before `message` as the first of a session, with an empty prompt."""
+    """The text that would be injected before `message` as the first of a session, with an empty prompt."""
     topic = Topic(message, source.index, rules.words, language)
     found = bearing(topic, source, rules.limit, rules.threshold, language, likest)
     return [hit for hit, _ in islice(found, rules.limit)]

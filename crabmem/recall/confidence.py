@@ -33,7 +33,7 @@ _LEAST_ASKED, _LEAST = 1.0, 2.0
 
 
 class Topic:
-    """What a message is about: `words` are the terms to search for, `worth` is the IDF of each matching word form."""
+    """The subject of a message: `words` are the terms to search for, `worth` is the IDF of each matching word form."""
 
     def __init__(self, message: str, index: Index, first: int, language: str) -> None:
         """Weigh the words of `message`, or of its `first` words (0: all), by how rare they are in `index`."""

@@ -23,7 +23,7 @@ _local = threading.local()
 
 
 class Weighing:
-    """What each word adds to the scores of passages, in one state of an index; kept until they are too many."""
+    """The share of each word in the scores of passages, in one state of an index; kept until they are too many."""
 
     def __init__(
         self,

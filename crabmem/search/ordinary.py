@@ -22,7 +22,7 @@ _SHORT = 2
 _ASCII_WORD = "[A-Za-z0-9]+"
 _END = r"(?<=[.!?:;…])\s+|\n|(?<=[。！？])"
 _MARKS = frozenset("?？")
-# Of a question, one of so many first words asks; words that tell nothing do not count: "could you tell me who".
+# The first words of a question, one of which asks. Words that tell nothing do not count: "could you tell me who".
 _BEGINNING = 2
 _KANA, _HIRAGANA = ("\u3041", "\u30ff"), ("\u3041", "\u309f")
 

@@ -29,7 +29,7 @@ Section = tuple[str, bytes]
 
 # Arrays lie as this machine has them: a machine of the other kind builds its own.
 _LABEL = f"search 3 {sys.byteorder}"
-# Of each of the 17 sections the type code and the size in bytes.
+# The type code and the size in bytes of each of the 17 sections.
 _TABLE = struct.Struct("<" + "cQ" * 17)
 _START = derived.BODY + _TABLE.size
 #: Documents, at most, whose words are counted in Python; bm25s indexes more.

@@ -471,7 +471,7 @@ class Engine:
     # Settings
 
     def settings_now(self) -> KnownSettings:
-        """What `crabmem.toml` says now, and what is wrong with its unknown keys.
+        """The settings in `crabmem.toml` now, and the fault in its unknown keys.
 
         Raises:
             InvalidSettings: a value is invalid, or profile or layout differ from those at the time of opening.
@@ -609,7 +609,7 @@ class Engine:
         return seen
 
     def ranker(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
-        """What ranks answers by meaning as well as words; None if no embedder is configured.
+        """The ranker of answers by meaning as well as words; None if no embedder is configured.
 
         `meaning` must hold the vectors of `source`; None means those of entries.
         """

@@ -160,7 +160,7 @@ class Session:
 
     @property
     def view(self) -> View:
-        """What this session may see just now: a person may edit the profile while the session is open."""
+        """The view of this session just now: a person may edit the profile while the session is open."""
         return View.named(self.engine.profile_name, self.kind)
 
     @once

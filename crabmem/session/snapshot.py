@@ -265,7 +265,7 @@ class Snapshot:
 
     @property
     def ranker(self) -> Ranker | None:
-        """What ranks by meaning as well as words, by the settings of this moment; None to rank by words alone."""
+        """The ranker by meaning as well as words, by the settings of this moment; None to rank by words alone."""
         make = self._engine.ranker if self._scan is not None else self._engine.ranker_of_old
         return make(self.entries, self.settings)
 

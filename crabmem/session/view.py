@@ -1,5 +1,5 @@
-"""What a session may see. A view is built once per read or write; it is checked when a snapshot is taken, a draft is
-written, or a single file is read."""
+"""The part of memory that a session may see. A view is built once per read or write; it is checked when a snapshot
+is taken, a draft is written, or a single file is read."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def _answer_as(
         os.chdir(folder)
         environment.clear()
         environment.update(dict(each.split("=", 1) for each in surroundings))
-        # What a user allowed lies beside the socket: a client with another place is allowed other things.
+        # The permissions of a user lie beside the socket: a client with another place is allowed other things.
         if they != us or user_of(client) != os.geteuid() or place(environment) != where:
             return
         time.tzset()

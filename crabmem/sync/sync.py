@@ -216,7 +216,7 @@ def _tracking(ref: str) -> str:
 
 
 class _Waiting:
-    """What becomes of the proposals of both sides. `before` are those that both had at the last sync.
+    """The fate of the proposals of both sides. `before` are those that both had at the last sync.
 
     A proposal of `before` that one side lacks now was decided on there.
     """

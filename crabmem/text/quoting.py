@@ -22,14 +22,14 @@ _ODD = frozenset(
 _TAGS = "\U000e0000"
 # How a line of ours begins in ASCII: only such lines are looked at, and those that begin with other letters.
 _OURS = ("##", "(", "[", "---")
-# What shows nothing of its own and may stand inside words: joiners, and selectors of a character's form.
+# Characters that show nothing and may stand inside words: joiners, and selectors of a character's form.
 _JOINERS = "\u200c\u200d"
 _SELECTORS = "\ufe00\ufe01\ufe02\ufe0e\ufe0f\u180b\u180c\u180d\u180f"
 _UNSEEN = "\u200c\u200d\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f"
 _RUN = re.compile(f"([^{_UNSEEN}]?)([{_UNSEEN}]+)", re.DOTALL)
 _UNSEEN_SIGNS = frozenset(_JOINERS + _SELECTORS)
 _KEYCAPS = frozenset("0123456789#*")
-# Of our blocks, and of those that hosts put what hooks say into.
+# The tags of our blocks, and of those into which hosts put the output of hooks.
 _BLOCKS = ("memory", "recall", "conversation", "system-reminder", "hook_context", "session_context")
 # How a line of ours begins, and what a line of a text that begins so gets before it. Each makes other Markdown of the
 # same sense, and a line that begins with what was added is none of ours: who writes back what they read adds no more.
@@ -106,7 +106,7 @@ def escaped(text: str, tag: str = "") -> str:
 
 @cache
 def _opening(tag: str) -> re.Pattern[str]:
-    """What opens or closes a block of ours, or of that tag."""
+    """The pattern that opens or closes a block of ours, or of that tag."""
     names = ("".join(name.casefold().split()) for name in (*_BLOCKS, tag))
     # No run of white space is read twice: each takes all there is, and gives none back.
     spaced = (r"\s*+".join(map(re.escape, name)) for name in names if name)

@@ -19,7 +19,7 @@ def context(
     overview: bool = True,
     limit: int | None = None,
 ) -> Context:
-    """What goes before a conversation of that kind (None: the kind of this session), with an account of each part.
+    """The context before a conversation of that kind (None: the kind of this session), with an account of each part.
 
     With `as_of`, the files are those of that revision or time, the tools those of today. Without `guide` the tools are
     not mentioned, for hosts that offer none; without `overview` it is left out, for hosts that read the file

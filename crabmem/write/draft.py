@@ -1,4 +1,4 @@
-"""What an operation wants written, and what became of it. Loads nothing that writes."""
+"""Drafts, which operations want written, and the results of writing them. Loads nothing that writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @value
 class Draft(Generic[T_co]):
-    """What an operation wants: bytes by path (None removes the file), and the words of its commit.
+    """The changes that an operation wants: bytes by path (None removes the file), and the words of its commit.
 
     `result` is what the operation has to say of it: it may decide twice, and only what was written counts.
     `even_if_many` says that many facts are meant to be lost, if they are. `join` is the history of another machine that
@@ -34,7 +34,7 @@ class Draft(Generic[T_co]):
 
 @value
 class Written(Generic[T_co]):
-    """What a write did: its commit (None when everything was so already), and the bytes before and after.
+    """The result of a write: its commit (None when everything was so already), and the bytes before and after.
 
     `result` is that of its draft.
 

@@ -187,12 +187,12 @@ def test_history_is_readable_after_a_full_repack(memory: Memory) -> None:
 
 
 def _holding(name: str, data: bytes) -> Callable[[Path], object]:
-    """What puts other bytes into a file of a repository."""
+    """Return a function that puts other bytes into a file of a repository."""
     return lambda git_folder: (git_folder / name).write_bytes(data)
 
 
 def _without(name: str) -> Callable[[Path], object]:
-    """What removes a file of a repository."""
+    """Return a function that removes a file of a repository."""
     return lambda git_folder: (git_folder / name).unlink()
 
 

@@ -71,7 +71,7 @@ def test_caches_of_gits_own_are_dropped() -> None:
 
 
 def _told(*words: str) -> Callable[[Path], object]:
-    """What has Git change the form of an index."""
+    """Return a function that has Git change the form of an index."""
     return lambda root: git(root, "update-index", *words)
 
 

@@ -115,7 +115,7 @@ def wanted(host: Host, config: Config, options: InstallOptions) -> list[Desired]
 
 
 def fresh(host: Host, config: Config, options: InstallOptions) -> Any:
-    """What an installation writes where nothing was."""
+    """The files that an installation writes where nothing was."""
     return put_all(parse(config.format, ""), wanted(host, config, options)).data
 
 

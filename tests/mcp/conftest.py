@@ -1,4 +1,4 @@
-"""What tests of the protocol stand on."""
+"""The fixtures for tests of the protocol."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -281,7 +281,7 @@ def answered(root: Path, query: str = "noise of the boiler, and the dog") -> lis
 
 
 def reply_of(rows: Sequence[Sequence[float]]) -> Reply:
-    """What a service answers with these vectors."""
+    """The answer of a service with these vectors."""
     return 200, json.dumps({"data": [{"embedding": row} for row in rows]}).encode()
 
 

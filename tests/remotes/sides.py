@@ -78,7 +78,7 @@ def begun(root: Path, count: int = 3) -> Side:
 
 
 def pushed_at_once(sides: Sequence[Side]) -> list[str]:
-    """What became of a commit of each side, in their order, pushed by all at once: done, or the name of the error."""
+    """The outcome for a commit of each side, in their order, pushed by all at once: done, or the name of the error."""
     for side in sides:
         side.take()
         side.remember()

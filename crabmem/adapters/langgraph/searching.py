@@ -1,4 +1,4 @@
-"""What a search finds: first the items that answer its question, then the rest in the order of namespaces and keys.
+"""The result of a search: first the items that answer its question, then the rest in the order of namespaces and keys.
 
 LangGraph's stores return as many items as are asked for, so that an app can page through all of them with a question.
 Items that the app excludes from search come last, without a score.

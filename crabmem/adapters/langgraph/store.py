@@ -33,7 +33,7 @@ from .searching import Found, found
 from .values import fact_of, value_of
 from .vectors import WAITING_LOOP, Vectors
 
-# What an operation finds, before the items get their times: items, or namespaces.
+# The result of an operation before its items get their times: items, or namespaces.
 _Answer = list[Found] | list[tuple[str, ...]]
 # Between two sweeps, if neither the caller nor the configuration says.
 _SWEEP_MINUTES = 5.0

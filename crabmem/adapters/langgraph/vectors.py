@@ -33,7 +33,7 @@ class Embedding:
 
     @property
     def identity(self) -> str:
-        """What the cached vectors are valid for: class, model and dimensions; "" if the embeddings name no model."""
+        """The key of cached vectors: class, model and dimensions; "" if the embeddings name no model."""
         own = self.embeddings
         model = next((name for key in ("model", "model_name") if (name := getattr(own, key, None))), None)
         return f"{type(own).__module__}.{type(own).__qualname__} {model} {self._dims}" if isinstance(model, str) else ""

@@ -19,7 +19,7 @@ from ..opening import open_session
 from ..options import completing, json_option
 from ..output import diff_of_commit, plain, show, tell, warn
 
-# What is typed alone counts as a text, and not as a name, from so many words on. Scripts without spaces have no words
+# Words from which on a lone argument counts as a text, and not as a name. Scripts without spaces have no words
 # to count: there it counts as a text if it has more characters than that.
 _WORDS, _SIGNS = 3, 8
 # Words from which on it counts as a text if options would change a fact too: a name with a typing error has fewer.

@@ -72,7 +72,7 @@ class PurgedLine:
         self._trees, self._compared = Trees(objects, MOST_NAMES), 0
         self.ids: dict[str, str] = {}
         self.lost, self.lacking = set[str](), set[str]()
-        #: What commits and texts became on this machine, as the record does not know yet.
+        #: The results of purging on this machine, by commit and text, that the record does not have yet.
         self._news, self._gone = dict[str, str](), dict[str, str | None]()
         self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved

@@ -1,4 +1,4 @@
-"""What hooks do at each event of a session.
+"""The work of hooks at each event of a session.
 
 Every hook loads this module and a host waits for it, so what only one event needs is imported in its function.
 """

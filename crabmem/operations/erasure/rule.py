@@ -153,7 +153,7 @@ def _entry_pattern(names: set[str], lines: Iterable[str], stems: Iterable[str]) 
 
 @dataclass(frozen=True)
 class Erasure:
-    """What is erased from a history and from files; below, "it" is the text or the entry that goes.
+    """The rule of what is erased from a history and from files; below, "it" is the text or the entry that goes.
 
     `messages` is removed from messages of commits, `contents` from everything else. For an entry `contents` is None:
     its file goes, while other files may go on quoting it. `paths` has the new path of each file and folder that is
