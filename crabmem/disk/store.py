@@ -369,7 +369,7 @@ class Store:
         return folder / name
 
     def _take_away(self, target: fs.Spot, temporary: Path, limit: int) -> Placed | None:
-        """Move the file at `target` to `temporary`; None where there is no file."""
+        """Move the file at `target` to `temporary`; None where there is no file. If it cannot be read, move it back."""
         try:
             with suppress(FileNotFoundError):
                 if os.path.samestat(fs.status(temporary), fs.status(target)):
@@ -377,7 +377,11 @@ class Store:
             fs.rename(target, temporary)
         except FileNotFoundError:
             return None
-        return Placed(fs.read(temporary, limit=limit)[0], None)
+        try:
+            return Placed(fs.read(temporary, limit=limit)[0], None)
+        except OSError:
+            _link_into(temporary, target)
+            raise
 
 
 def _token() -> str:

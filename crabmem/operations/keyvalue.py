@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..git.commits import TIME, Note
 from ..recall.labels import LIFE, NAME, keys_within
 from ..recall.names import entry_with_key
+from ..results import Recall
 from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
@@ -73,9 +74,13 @@ def prolong(session: Session, keys: Iterable[Key]) -> None:
     session.engine.reads.add([key.mark for key in keys], session.engine.clock())
 
 
-def nearness(session: Session, scores: Iterable[float]) -> list[float]:
-    """Map scores of hits of `recall` to 0 … 1 in the same order: clipped if meaning ranks, else score / (1 + score)."""
-    if session.engine.is_meaning_wanted(session.settings):
+def nearness(found: Recall) -> list[float]:
+    """Map the scores of hits to 0 … 1 in the same order: clipped if meaning ranked them, else score / (1 + score).
+
+    Ask with `explain`: only then a hit says whether meaning ranked it, which settings cannot say, as an embedder fails.
+    """
+    scores = [hit.score for hit in found]
+    if any(hit.by_meaning is not None for hit in found):
         return [min(max(score, 0.0), 1.0) for score in scores]
     return [score / (1 + score) for score in scores]
 

@@ -39,7 +39,7 @@ from crabmem.session import opening
 from crabmem.text.entry import checked, parse_entry, render_entry
 from crabmem.text.hashes import blob_id
 from tests.conftest import git
-from tests.embedding import Own
+from tests.embedding import Array, Own
 from tests.examples import examples
 
 USER = ("users", "Ada")
@@ -307,6 +307,21 @@ def test_a_search_with_a_query_is_recall_in_its_namespace_with_its_scores(memory
     assert len(store.search((), query="coffee", limit=0)) == 0
 
 
+def test_where_an_embedder_fails_items_are_as_near_as_by_words(tmp_path: Path) -> None:
+    class Failing(Own):
+        def embed(self, texts: Sequence[str], /) -> Array:
+            raise EmbedderFailed("it is not there")
+
+    drinks = ["tea", "tea, and tea with milk", "tea, coffee, juice, water and wine"]
+    near = []
+    for number, embedder in enumerate((None, Failing())):
+        with Memory(tmp_path / str(number), embedder=embedder) as own:
+            store = Store(own)
+            store.batch([PutOp(USER, what, {"content": f"Ada drinks {what}."}) for what in drinks])
+            near.append([[(item.key, item.score) for item in store.search(USER, query="ada tea")] for _ in range(2)])
+    assert near[1] == near[0] and len({score for _, score in near[0][0]}) == 3
+
+
 def test_a_search_gives_as_many_as_are_asked_for_and_pages_through_all(store: Store) -> None:
     drinks = {"e": "tea with milk", "d": "water", "c": "tea", "b": "juice", "a": "wine"}
     store.batch([PutOp(USER, key, {"content": f"Ada drinks {what}."}) for key, what in drinks.items()])
@@ -465,6 +480,19 @@ def test_embeddings_of_another_size_than_the_index_says_are_refused(memory: Memo
     store.put(USER, "1", {"text": "abc"})
     with pytest.raises(EmbedderFailed, match="index says 3"):
         store.search(USER, query="a")
+
+
+def test_a_question_of_another_size_than_the_index_says_is_refused(memory: Memory) -> None:
+    class Short(Letters):
+        def __call__(self, texts: Sequence[str]) -> list[list[float]]:
+            return [
+                row[:3] if text == "who?" else row for text, row in zip(texts, super().__call__(texts), strict=True)
+            ]
+
+    store = Store(memory, index={"dims": 26, "embed": Short()})
+    store.put(USER, "1", {"text": "abc"})
+    with pytest.raises(EmbedderFailed, match="index says 26"):
+        store.search(USER, query="who?")
 
 
 def test_what_is_purged_is_in_no_vector_that_is_kept(memory: Memory) -> None:

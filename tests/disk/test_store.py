@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Busy, Unreadable, Unwritable
+from crabmem.disk import fs
 from crabmem.disk.scan import Files, Scan, Unusable
 from crabmem.disk.store import Store
 from crabmem.workspace.workspace import Workspace
@@ -189,3 +190,14 @@ def test_file_that_an_editor_moves_away_and_back_is_never_taken_for_something_el
     finally:
         stop.set()
         editor.join()
+
+
+@pytest.mark.parametrize("data", [b"New.", None], ids=["replaced", "removed"])
+def test_a_file_that_became_too_large_to_keep_stays_where_it_is(
+    store: Store, tmp_path: Path, data: bytes | None
+) -> None:
+    saved = b"x" * (fs.MAX_BYTES + 1)
+    (tmp_path / NOTE).write_bytes(saved)
+    with pytest.raises(OSError, match="larger than"):
+        put(store, NOTE, data, expected=True)
+    assert (tmp_path / NOTE).read_bytes() == saved

@@ -67,11 +67,14 @@ def _by_words(memory: Memory, query: str, namespace: tuple[str, ...], limit: int
         texts = [text for path in paths or () for text in get_text_at_path(value_of(entry), path)]
         return paths is None or any(not words.isdisjoint(tokens(text, language)) for text in texts)
 
-    hits = memory.recall(
-        question, min(limit, MAX_LIMIT), namespace=namespace, where=lambda entry: is_searched(entry) and fits(entry)
-    ).hits
-    scores = keyvalue.nearness(memory, (hit.score for hit in hits))
-    return [Found(hit.entry, score) for hit, score in zip(hits, scores, strict=True)]
+    answer = memory.recall(
+        question,
+        min(limit, MAX_LIMIT),
+        explain=True,
+        namespace=namespace,
+        where=lambda entry: is_searched(entry) and fits(entry),
+    )
+    return [Found(hit.entry, score) for hit, score in zip(answer, keyvalue.nearness(answer), strict=True)]
 
 
 def _filled(

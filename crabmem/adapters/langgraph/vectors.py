@@ -45,18 +45,25 @@ class Embedding:
             EmbedderFailed: they have not as many dimensions as the index says.
         """
         rows = _vectors(self.embeddings.embed_documents, self.embeddings.aembed_documents, list(texts))
-        if rows.shape != (len(texts), self._dims):
+        return self._checked(rows, (len(texts), self._dims))
+
+    def question(self, query: str) -> "Array":
+        """Return the vector of a question, scaled to unit length.
+
+        Raises:
+            EmbedderFailed: it has not as many dimensions as the index says.
+        """
+        import numpy as np
+
+        row = _vectors(self.embeddings.embed_query, self.embeddings.aembed_query, query)
+        return self._checked(row, (self._dims,)) / (np.linalg.norm(row) or 1)
+
+    def _checked(self, rows: "Array", shape: tuple[int, ...]) -> "Array":
+        if rows.shape != shape:
             raise EmbedderFailed(
                 f"the embeddings gave vectors of shape {rows.shape}; index says {self._dims} dimensions"
             )
         return rows
-
-    def question(self, query: str) -> "Array":
-        """Return the vector of a question, scaled to unit length."""
-        import numpy as np
-
-        row = _vectors(self.embeddings.embed_query, self.embeddings.aembed_query, query)
-        return row / (np.linalg.norm(row) or 1)
 
 
 def _vectors(embed: Callable[[T], Any], aembed: Callable[[T], Coroutine[Any, Any, Any]], given: T) -> "Array":
