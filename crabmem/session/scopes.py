@@ -12,6 +12,7 @@ from shlex import quote
 from typing import TypeAlias
 
 from ..disk import fs
+from ..disk.fork_lock import Guard
 from ..disk.stat import packed
 from ..errors import CrabmemError, Inapplicable, InvalidArguments, NotFound
 from ..recall.entries import Entries
@@ -50,6 +51,8 @@ class Scopes:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        # Held to change `_open`, so that two threads do not open one memory twice.
+        self._guard = Guard()
         # By their folder, and `is_alone`: whether they see no others in turn.
         self._open: dict[tuple[str, bool], Engine] = {}
         self._together: Together | None = None
@@ -78,13 +81,15 @@ class Scopes:
         """
         files = self._engine.allowed.file, os.path.join(self._person, SETTINGS) if self._person else None
         depends = rules.also, *map(_stamp, files)
-        if self._found is None or self._found[0] != depends or self._found[1][1]:
-            self._found = depends, self._look(rules)
-        return self._found[1]
+        found = self._found
+        if found is None or found[0] != depends or found[1][1]:
+            found = self._found = depends, self._look(rules)
+        return found[1]
 
     def dropped(self, name: str, engine: Engine) -> str:
         """Close a memory that can no longer be read, so that it is looked for again next time; return the message."""
-        self._open = {place: each for place, each in self._open.items() if each is not engine}
+        with self._guard:
+            self._open = {place: each for place, each in self._open.items() if each is not engine}
         self._found = None
         engine.close(wait=False)
         return _unreadable(name)
@@ -175,15 +180,16 @@ class Scopes:
         Raises:
             Inapplicable: there is no memory in the folder.
         """
-        if (folder, is_alone) not in self._open:
-            given = self._engine
-            options = Options(is_brief=given.options.is_brief, is_alone=is_alone, project=given.options.project)
-            if not fs.is_own_folder(Workspace(folder).private):
-                raise Inapplicable(f"there is no memory in {folder}")
-            opened = Engine(folder, given.clock, given.environment, options)
-            opened.recover()
-            self._open[folder, is_alone] = opened
-        return self._open[folder, is_alone]
+        with self._guard:
+            if (folder, is_alone) not in self._open:
+                given = self._engine
+                options = Options(is_brief=given.options.is_brief, is_alone=is_alone, project=given.options.project)
+                if not fs.is_own_folder(Workspace(folder).private):
+                    raise Inapplicable(f"there is no memory in {folder}")
+                opened = Engine(folder, given.clock, given.environment, options)
+                opened.recover()
+                self._open[folder, is_alone] = opened
+            return self._open[folder, is_alone]
 
     def _name(self, folder: str) -> str:
         is_persons = folder == self._person or os.path.realpath(folder) == os.path.realpath(self._home())

@@ -4,7 +4,9 @@ import json
 import os
 import shlex
 import tempfile
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -21,6 +23,7 @@ from crabmem.disk.allowed import Allowed
 from crabmem.operations import purge
 from crabmem.operations.moving import move
 from crabmem.operations.reading import get_seen, seen_beside
+from crabmem.session.engine import Engine
 from crabmem.session.locate import known_settings_at, reach_of
 from crabmem.session.scopes import others
 from crabmem.session.session import Session
@@ -92,6 +95,22 @@ def allow(root: Path) -> None:
 
 def found(memory: Memory, query: str, **options: Any) -> list[str]:
     return [hit.address for hit in memory.recall(query, **options)]
+
+
+def test_two_threads_that_ask_at_once_open_a_memory_beside_once(
+    project: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = list[str]()
+
+    def slowly(folder: str, *given: Any) -> Engine:
+        opened.append(folder)
+        time.sleep(0.05)
+        return Engine(folder, *given)
+
+    monkeypatch.setattr("crabmem.session.scopes.Engine", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: len(project.recall("things built")), range(4)))
+    assert found == [2] * 4 and len(opened) == 1
 
 
 def test_a_project_finds_what_the_person_prefers_also_before_its_own_first_fact(home: Path) -> None:
