@@ -37,6 +37,7 @@ IMPORTED = "imported-from"
 # The keys of a frontmatter that have a field of their own.
 _OWN = ("name", "description", "aliases", "tags")
 _HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Keys that are also read below `metadata`, where Claude Code moves them.
 _MOVED = ("aliases", "tags", "type", "namespace", "key", "field", STALE_AFTER, SOURCES, SOURCES_OF)
@@ -546,7 +547,7 @@ def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
         raise InvalidArguments(f"the {what} has {len(text)} characters; at most {limit} fit")
     if "\0" in text:
         raise InvalidArguments(f"the {what} contains a NUL character; remove it")
-    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+    if not text.isascii() and _SURROGATE.search(text):
         raise InvalidArguments(f"the {what} contains half of a surrogate pair; send valid Unicode")
     if is_in_conflict(text):
         raise InvalidArguments(f"the {what} holds the marks of an unresolved merge; resolve it, or indent them")
