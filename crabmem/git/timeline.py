@@ -1,7 +1,7 @@
 """What was: the states of memory by moment, and what lies between them. Changes nothing."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -11,7 +11,7 @@ from ..disk.scan import File, Scan
 from ..errors import DamagedHistory, NotFound, Stale
 from ..results import Commit
 from ..text.edit import lenient_text, unified_diff
-from ..text.entry import MAX_NAME
+from ..text.entry import MAX_NAME, entry_in
 from ..text.hashes import VERSION_DIGITS, blob_id
 from ..text.slug import name_key, slug_of
 from ..text.times import local, parse_time
@@ -177,11 +177,11 @@ class Timeline:
         start, without = self.commit_at(until) if until else self.head(), self.before(since) if since else None
         return self.history.commits(start, without, path, accept) if start else iter(())
 
-    def last_path(self, name: str) -> str | None:
+    def last_path(self, name: str, allows: Callable[[str], bool]) -> str | None:
         """Return the last path of the entry with this name, slug or path, gone or not; None if there never was one.
 
-        Look first for a file at the path `name`, then for a commit that names the entry, then for a file called by the
-        slug.
+        Look first for a file at the path `name`, then for a commit that names the entry, and that changed only files
+        that `allows` lets be seen, then for a file called by the slug.
         """
         key = name_key(name)
         if self.head() is None:
@@ -190,9 +190,20 @@ class Timeline:
             return name
         own = self._layout.places(slug_of(name[:MAX_NAME]))
         about = self.history.commits(accept=lambda commit: key in map(name_key, commit.entries))
-        paths = (path for commit in about for path in _of_entry(commit, self._layout))
+        paths = (path for commit in about if all(map(allows, commit.paths)) for path in self._called(commit, key))
         written = (path for path in own if next(self.history.commits(path=path), None))
         return next(paths, None) or next(written, None) or self._last_in_folder(name)
+
+    def _called(self, commit: Commit, key: str) -> Sequence[str]:
+        """Return the paths of entries that a commit changed: of a rename only the new path; of several entries only
+        those whose text there, or before it, has the name with that key."""
+        paths = commit.renamed[1:] if commit.renamed else tuple(filter(self._layout.is_entry, commit.paths))
+        if len(paths) < 2:
+            return paths
+        before = self.history.parent(commit.commit)
+        texts = ((path, at and self.file(at, path)) for path in paths for at in (commit.commit, before))
+        found = ((path, text and entry_in(path, text)) for path, text in texts)
+        return [path for path, entry in found if entry and name_key(entry.name) == key]
 
     def _last_in_folder(self, name: str) -> str | None:
         """Return the newest path of a file with this name or slug in a subfolder for entries; None if there is none."""
@@ -290,8 +301,3 @@ def state_on_disk(scan: Scan, before: State) -> State:
 def limited(state: State, only: Iterable[str] | None) -> State:
     """Return `state` with the files at `only` alone; all of it for None."""
     return state if only is None else {path: state.get(path) for path in only}
-
-
-def _of_entry(commit: Commit, layout: Layout) -> tuple[str, ...]:
-    """Return the paths of entries that a commit changed; for a rename only the new path."""
-    return commit.renamed[1:] if commit.renamed else tuple(filter(layout.is_entry, commit.paths))

@@ -130,7 +130,11 @@ def _changes(session: Session, now: Snapshot, pages: Iterable[_Page]) -> dict[st
     paths = [page.path for page in pages]
     beside = {} if now.is_past else changed_beside(session, now, paths)
     recorded = {path: now.files[path] for path in paths if path not in beside}
-    return {**beside, **session.engine.history.last_changes(recorded)}
+    found = session.engine.history.last_changes(recorded)
+    if not session.view.is_whole:  # these commits have no paths, by which a view goes
+        whole = {path: session.engine.history.commit(each.commit) for path, each in found.items()}
+        found = {path: session.view.of_commit(each) or each for path, each in whole.items()}
+    return {**beside, **found}
 
 
 # As files

@@ -151,7 +151,7 @@ def path_of(session: Session, name: str) -> str:
     try:
         path = session.look(lambda now: whole_file(now, name)) or get(session, name).path
     except NotFound:
-        last = session.timeline.last_path(name)
+        last = session.timeline.last_path(name, session.view.allows)
         if last is None or not session.view.allows(last):
             raise
         return last

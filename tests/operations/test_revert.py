@@ -337,3 +337,14 @@ def test_the_changes_of_a_commit_are_those_git_tells(spoken: Memory) -> None:
         expected = {path: tuple(None if set(oid) == {"0"} else oid for oid in oids) for path, oids in rows}
         assert {path: (before, after) for path, before, after in history.changes.of(commit.commit)} == expected
     history.close()
+
+
+def test_of_facts_that_went_in_one_commit_each_has_its_own_history_and_comes_back_itself(memory: Memory) -> None:
+    names = ["Alpha", "Beta", "Gamma"]
+    for name in names:
+        memory.remember(name, f"what {name} is", f"{name} text.")
+    for name in names[:2]:
+        (memory.root / f"memory/entries/{name.lower()}.md").unlink()
+    memory.adopt()
+    assert [each.subject for each in memory.log(name="Beta")] == ["edit: Alpha, Beta", "remember: Beta"]
+    assert memory.rollback("HEAD~1", "Beta").paths == ("memory/entries/beta.md",)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import CrabmemError, Fact, Memory
+from crabmem import CrabmemError, Fact, Memory, NotFound
 from crabmem.errors import Stale
 from crabmem.operations import (
     agents,
+    export,
     history,
     keyvalue,
     maintenance,
@@ -170,3 +171,18 @@ def test_no_folder_of_a_persons_memory_is_deep_enough_for_a_group(profile: str) 
     places = ["MEMORY.md", "memory/2026-03-01.md", "memory/a/b/c.md", "Memory/entries/x.md"]
     assert not any(map(guests.allows, places))
     assert profile != "legion" or not guests.allows("learnings/old/errors.md")
+
+
+def test_a_commit_of_several_facts_names_no_hidden_one(secretive: Path, tmp_path: Path) -> None:
+    """Neither as the history of another fact, nor in what an export says of when facts changed."""
+    family = str(tmp_path / "family.toml")
+    (secretive / "memory/entries/private-hopper.md").write_text("---\nname: Quokka\n---\n\nHops.\n")
+    with (secretive / "memory/entries/wifi.md").open("a") as file:
+        file.write("Its name is Marabou.\n")
+    with Memory(secretive, profile=family) as memory:
+        memory.adopt()
+        assert SECRET in next(iter(memory.log(name="Wifi"))).subject.casefold()
+    with Memory(secretive, agent="guest", profile=family, kind="group") as guest:
+        with pytest.raises(NotFound, match="no fact called Quokka"):
+            guest.log(name="Quokka")
+        assert SECRET not in told(export.data(guest)).casefold()
