@@ -46,6 +46,7 @@ _WORTH_SAVING, _SAVED_EVERY = 32, 1_000
 # all-MiniLM-L6-v2 notes of agents are told before .91 instead of .73 of the questions, and no more than one message of
 # small talk in a hundred is spoken to besides; with 1.2 times it was two to four.
 _MUCH = 1.4
+_ALONE = "by words alone: "
 
 
 class _Trust:
@@ -55,6 +56,8 @@ class _Trust:
         self._clock = clock
         self._failures = 0
         self._last: datetime | None = None
+        #: The message about the last failure.
+        self.trouble = ""
 
     def __bool__(self) -> bool:
         return self._failures < FAILURES or self._last is None or self._clock() >= self._last + PAUSE
@@ -63,9 +66,10 @@ class _Trust:
         """Note a success: the count of failures begins anew."""
         self._failures = 0
 
-    def lose(self) -> None:
-        """Note a failure."""
-        self._failures, self._last = self._failures + 1, self._clock()
+    def lose(self, error: EmbedderFailed) -> str:
+        """Note a failure, and return the message about it."""
+        self._failures, self._last, self.trouble = self._failures + 1, self._clock(), f"{_ALONE}{error}"
+        return self.trouble
 
 
 class _Choice(NamedTuple):
@@ -109,9 +113,7 @@ class Meaning:
         #: The last answer of `_positions`, with the versions and the table that it was computed from.
         self._places: tuple[Mapping[str, bytes], VectorTable, dict[str, int], Array] | None = None
         # Two, as an embedder may fail on long entries and still embed questions.
-        self._asking, self._making, self._has_reported = _Trust(clock), _Trust(clock), False
-        #: Settings for which the missing permission was reported already: each is reported once.
-        self._refused: Vectors | None = None
+        self._asking, self._making = _Trust(clock), _Trust(clock)
         # `_beginning` is held to choose the embedder, `_growing` to make or save vectors.
         self._beginning, self._growing = Guard(), Guard()
 
@@ -126,7 +128,7 @@ class Meaning:
     ) -> tuple[list[Ranked], str]:
         """Return the best entries by words and meaning, and a message if they are ranked by words alone.
 
-        The message is "" from the second time on. `search(limit)` ranks by words and already applies `accept`. Entries
+        `search(limit)` ranks by words and already applies `accept`. Entries
         without vectors get some, for at most `PATIENCE` seconds. Nothing is loaded or sent, and no key is read, before
         this user allowed it.
         """
@@ -157,13 +159,12 @@ class Meaning:
     def _asked(self, rules: Vectors, text: str) -> "tuple[tuple[Embedder, VectorTable, Array] | None, str]":
         """Return the embedder, its table of vectors and the vector of `text`; or None with a message why not.
 
-        Each reason is given once, then "". A failure counts towards the pause in which the embedder is not asked.
+        A failure counts towards the pause in which the embedder is not asked.
         """
         if refusal := self._refusal(rules):
-            was_reported, self._refused = self._refused == rules, rules
-            return None, "" if was_reported else f"by words alone: {refusal}"
+            return None, f"{_ALONE}{refusal}"
         if not self._asking:
-            return None, ""
+            return None, self._asking.trouble
         try:
             embedder, kept = self._embedder_and_table(rules)
             vector = self._vector(embedder, text)
@@ -171,7 +172,7 @@ class Meaning:
                 kept = self._start_over(embedder, len(vector))
             self._asking.gain()
         except EmbedderFailed as error:
-            return None, self._report(error, self._asking)
+            return None, self._asking.lose(error)
         return (embedder, kept, vector), ""
 
     def embed(self, source: EntrySource, rules: Vectors, progress: Progress | None = None) -> Reindexed:
@@ -243,12 +244,6 @@ class Meaning:
 
     # Who is asked
 
-    def _report(self, error: EmbedderFailed, trust: _Trust) -> str:
-        """Count a failure, and return the message about it only the first time; then ""."""
-        trust.lose()
-        was_reported, self._has_reported = self._has_reported, True
-        return "" if was_reported else f"by words alone: {error}"
-
     def _embedder_and_table(self, rules: Vectors) -> "tuple[Embedder, VectorTable]":
         with self._beginning:
             if self._choice is None or self._choice.rules != rules or self._kept is None:
@@ -316,12 +311,16 @@ class Meaning:
         """Return the table with vectors for entries that had none, made for at most `PATIENCE` seconds.
 
         Entries in `first` come first. Nothing is made while the embedder is in a pause, or another thread is at it.
-        A failure is returned as a message, once.
+        A failure is returned as a message.
         """
         _, places = self._positions(source, kept)
         has_all = not len(places) or int(places.max()) < len(kept)
-        if has_all or not self._making or not self._growing.acquire(timeout=0):
-            return kept, ""  # or somebody is at it: what there is will do
+        if has_all:
+            return kept, ""
+        if not self._making:
+            return kept, self._making.trouble
+        if not self._growing.acquire(timeout=0):
+            return kept, ""  # somebody is at it: what there is will do
         try:
             kept = self._latest(kept)
             missing = _missing(source.versions, kept, first)
@@ -330,7 +329,7 @@ class Meaning:
             self._making.gain()
             return self._latest(kept), ""
         except EmbedderFailed as error:
-            return self._latest(kept), self._report(error, self._making)
+            return self._latest(kept), self._making.lose(error)
         finally:
             self._growing.release()
 
