@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Set
 from typing import TypeAlias
 
 from ..disk import state
@@ -115,6 +115,11 @@ class Adoption:
             },
             scan,
         )
+
+    def settle(self, written: Set[str]) -> None:
+        """Note losses no longer at paths that were written: who loses the same files later is asked, or not, anew."""
+        if self.unrecorded:
+            self._unconfirmed.note(set(self.unrecorded.paths) - written)
 
     def lost_outside(self, scan: Scan) -> Losses | None:
         """Return the facts lost outside if they are so many that a person has to confirm the loss; else None."""

@@ -363,6 +363,7 @@ class Writer:
             files = {path: Settled.file(step.new) for path, step in intent.steps.items()}
             rows = {path: Settled(beside[path]) if path in beside else row for path, row in files.items()}
             self._history.index.settle({path: row._replace(stamp=placed[path].stamp) for path, row in rows.items()})
+            self._adoption.settle(files.keys())
             if not self._history.recording.late_failures:
                 return self._recovery.end(intent)
             failed: OSError | CrabmemError = self._history.recording.late_failures[0]

@@ -295,6 +295,18 @@ def test_a_loss_that_was_told_stays_unrecorded_however_many_facts_come_after_it(
     assert not (tmp_path / ".git/crabmem/unconfirmed").exists()
 
 
+def test_a_fact_that_was_brought_back_and_then_removed_is_a_loss_of_its_own(tmp_path: Path) -> None:
+    with Memory(tmp_path, is_person=True) as memory:
+        memory.remember_all([Fact(f"Fact {number}", "what", f"Text {number}.") for number in range(12)], "here")
+        files = sorted((tmp_path / "memory/entries").iterdir())
+        for file in files:
+            file.unlink()
+        assert len(memory.restore().paths) == 12
+        files[0].unlink()
+        recorded = memory.adopt()
+        assert recorded is not None and recorded.paths == (f"memory/entries/{files[0].name}",)
+
+
 def test_a_loss_that_was_told_is_recorded_when_it_is_meant(tmp_path: Path) -> None:
     with Memory(tmp_path, is_person=True) as memory:
         memory.remember_all([Fact(f"Fact {number}", "what", f"Text {number}.") for number in range(12)], "here")
