@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ..errors import InvalidArguments
 from ..git.commits import TIME, Note
 from ..recall.labels import LIFE, NAME, keys_within
 from ..recall.names import entry_with_key
@@ -46,7 +47,11 @@ def items(
 
     At most `limit` are returned (None: all), after the first `offset`. The key of an entry that no store made is its
     name, without regard to case.
+
+    Raises:
+        InvalidArguments: `offset` or `limit` is negative.
     """
+    check_page(offset, limit)
     end = None if limit is None else offset + limit
 
     def read(now: Snapshot) -> list[Entry]:
@@ -56,6 +61,16 @@ def items(
         return list(islice(filter(where, map(now.entries.at, paths)), offset, end))
 
     return session.look(read)
+
+
+def check_page(offset: int, limit: int | None) -> None:
+    """Refuse a page that cannot be.
+
+    Raises:
+        InvalidArguments: one of them is negative.
+    """
+    if offset < 0 or (limit is not None and limit < 0):
+        raise InvalidArguments(f"limit and offset must be at least 0, not {limit} and {offset}")
 
 
 def namespaces(session: Session, without: Container[str] = ()) -> set[tuple[str, ...]]:

@@ -1,12 +1,14 @@
 """LangGraph's store over a memory: the same answers as LangGraph's own, in files that a person can edit."""
 
 import asyncio
+import math
 import re
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -621,6 +623,20 @@ def test_the_sweeps_of_an_asynchronous_store_are_awaited(memory: Memory) -> None
         assert memory.entries() == [] and await store.stop_ttl_sweeper(30)
 
     asyncio.run(swept())
+
+
+@pytest.mark.parametrize("minutes", [0, -1, math.nan, "x", 1e300])
+def test_a_sweeper_that_could_not_wait_is_refused(store: Store, minutes: Any) -> None:
+    with pytest.raises(InvalidArguments, match="minutes above 0"):
+        store.start_ttl_sweeper(minutes)
+    assert store.stop_ttl_sweeper(0)
+
+
+@pytest.mark.parametrize("page", [{"limit": -1}, {"offset": -1}])
+def test_a_page_that_cannot_be_is_refused_everywhere(memory: Memory, store: Store, page: dict[str, int]) -> None:
+    for ask in (store.list_namespaces, partial(store.search, USER), partial(keyvalue.items, memory)):
+        with pytest.raises(InvalidArguments, match="at least 0"):
+            ask(**page)
 
 
 def test_a_sweeper_sweeps_until_it_is_stopped(memory: Memory) -> None:

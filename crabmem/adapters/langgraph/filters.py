@@ -6,6 +6,7 @@ from typing import Any
 from langgraph.store.base import ListNamespacesOp, MatchCondition
 
 from ...errors import InvalidArguments
+from ...operations.keyvalue import check_page
 from .values import Value
 
 _COMPARE = {
@@ -24,7 +25,12 @@ def is_match(wanted: Value, value: Value) -> bool:
 
 
 def listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
-    """Return one page of the namespaces that match all conditions of a listing, cut to its `max_depth`, sorted."""
+    """Return one page of the namespaces that match all conditions of a listing, cut to its `max_depth`, sorted.
+
+    Raises:
+        InvalidArguments: the limit or the offset is negative.
+    """
+    check_page(op.offset, op.limit)
     conditions = op.match_conditions or ()
     found = {namespace for namespace in namespaces if all(_matches(each, namespace) for each in conditions)}
     return sorted({namespace[: op.max_depth] for namespace in found})[op.offset : op.offset + op.limit]

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from langgraph.store.base import SearchOp, get_text_at_path
 
-from ...errors import InvalidArguments
 from ...memory import Memory
 from ...operations import keyvalue
 from ...search import tokens
@@ -36,8 +35,7 @@ def found(memory: Memory, op: SearchOp, vectors: Vectors | None, gone: frozenset
     Raises:
         InvalidArguments: the limit or the offset is negative, or the filter has an unknown operator.
     """
-    if op.limit < 0 or op.offset < 0:
-        raise InvalidArguments(f"limit and offset must be at least 0, not {op.limit} and {op.offset}")
+    keyvalue.check_page(op.offset, op.limit)
     namespace, end, where = tuple(op.namespace_prefix), op.offset + op.limit, op.filter
 
     def fits(entry: Entry) -> bool:

@@ -99,9 +99,14 @@ class Store(BaseStore):
 
         Without `sweep_interval_minutes` the interval is that of the configuration, or else five minutes. A sweeper that
         runs already is stopped.
+
+        Raises:
+            InvalidArguments: the interval is no number of minutes above 0, or is longer than a thread can wait.
         """
         usual = (self.ttl_config or {}).get("sweep_interval_minutes")
         minutes = next((each for each in (sweep_interval_minutes, usual) if each is not None), _SWEEP_MINUTES)
+        if not (isinstance(minutes, int | float) and 0 < minutes * 60 <= threading.TIMEOUT_MAX):
+            raise InvalidArguments(f"the sweeper's interval must be a number of minutes above 0, not {minutes!r}")
         Store.stop_ttl_sweeper(self)  # by the class: the method of an `AsyncStore` is a coroutine
         self._sweeper = _Sweeper(self._memory, minutes * 60)
 
