@@ -1,5 +1,7 @@
 """Every error a caller can meet. The message names the thing and the way out."""
 
+from functools import partial
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +28,10 @@ class CrabmemError(Exception):
     def __init__(self, message: str = "", *ways: Way) -> None:
         self._message, self._ways = message, ways
         super().__init__(self.text({way.argument: way.argument for way in ways}))
+
+    def __reduce__(self) -> "tuple[object, ...]":
+        """Cross to another process as it is: Python would call `__init__` with `args`, which takes others."""
+        return type(self).__new__, (type(self), *self.args), self.__getstate__()
 
     @property
     def problem(self) -> str:
@@ -78,11 +84,16 @@ class Stale(CrabmemError):
         """
         return self._diff()
 
+    def __getstate__(self) -> "dict[str, object]":
+        return {**vars(self), "_diff": partial(str, self.diff)}
+
 
 class HoldsSecret(CrabmemError):
     """The text holds what looks like a credential, and the settings refuse that; nothing was written."""
 
 
+#: The ways out where a person is asked for, and nobody has said that it is one.
+BY_A_PERSON = Way("is_person=True", "open the memory with {}", "leave out --agent (and CRABMEM_AGENT)")
 _IF_MEANT = Way("even_if_many=True", "if you mean it: {}", "if you mean it: forget them one by one")
 
 
@@ -170,7 +181,8 @@ class Unexpected(SyncError):
     """
 
     def __init__(self, message: str, is_apart: bool = False, is_meant: bool = False) -> None:
-        super().__init__(message)
+        argument = "joins_apart=True" if is_apart else "is_expected=True"
+        super().__init__(message, Way(argument, f"give {{}} if {'that is meant' if is_meant else 'it is yours'}"))
         self.is_apart, self.is_meant = is_apart, is_meant
 
 

@@ -13,6 +13,8 @@ A key that comes twice stands where it was first, and says what it said last.
 
 from __future__ import annotations
 
+from functools import partial
+
 from .text.addresses import address
 from .text.entry import Entry
 from .text.hashes import short
@@ -301,6 +303,14 @@ class Changed:
     def replaced(self) -> Commit | None:
         """The commit that wrote what stood there: who and when. None when nothing did. Looked up when asked."""
         return None if self.created else self.origin()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields for another process, which has no history to look `replaced` up in: it is looked up now."""
+        return {**vars(self), "origin": partial(_looked_up, self.replaced)}
+
+
+def _looked_up(commit: Commit | None) -> Commit | None:
+    return commit
 
 
 @named_value

@@ -1,10 +1,13 @@
 """The JSON of every public result, key by key: what `--json` prints and tools return is a contract."""
 
 import json
+import pickle
 from datetime import UTC, datetime
 
 import pytest
 
+from crabmem import MassLoss, Memory, Stale
+from crabmem.errors import PurgeWaits
 from crabmem.prompt.compaction import Due
 from crabmem.prompt.context import Context, ContextRow
 from crabmem.results import (
@@ -512,3 +515,23 @@ CASES = {
 def test_the_json_of_a_result(value: object, data: object) -> None:
     made = json_of(value)
     assert json.dumps(made) == json.dumps(data)  # in this order, too
+
+
+def test_errors_and_what_was_written_cross_to_another_process_as_they_are(memory: Memory) -> None:
+    saved = memory.remember("Vet", "who looks after the dog", "Dr. Moreno.")
+    again = memory.remember("Vet", "who looks after the dog", "Dr. Sava.")
+    with pytest.raises(Stale) as caught:
+        memory.remember("Vet", "who looks after the dog", "Nobody.", if_version=saved.version)
+    errors = [
+        caught.value,
+        MassLoss("too many", 3, 4, may_be_meant=True),
+        PurgeWaits("a purge waits", ["vet.md goes"]),
+        Conflicting((Conflict("a.md", "one", "two"),)),
+    ]
+    for error in errors:
+        found = pickle.loads(pickle.dumps(error))
+        assert type(found) is type(error) and str(found) == str(error) and found.text() == error.text()
+        assert {**vars(found), "_diff": 0} == {**vars(error), "_diff": 0} | {"_ways": found._ways}
+    assert pickle.loads(pickle.dumps(caught.value)).diff == caught.value.diff != ""
+    found = pickle.loads(pickle.dumps(again))
+    assert found == again and found.replaced == again.replaced is not None
