@@ -130,9 +130,13 @@ def remember_all(
     For a fact that cannot be kept the answer has the error that says why; the others are saved. Without `replace`,
     entries that say something else stay, and the answer has an `AlreadyThere`. With `dry_run` nothing is written, and
     the answer is what it would be, without a commit. `progress` is called with the steps done and their total.
+
+    Raises:
+        HoldsSecret: there is a credential in `source`, and the settings refuse that.
     """
     given = [checked_or_why(fact) for fact in facts]
     screen = rules.screen(session, *(fact.words for fact in given if isinstance(fact, Fact)))
+    screen.refuse_new(source)
     text_of = cache(render_entry)  # `decide` runs twice, the second time under the lock, where other writers wait
     stage = partial(_reporter, progress, max(len(given), 1), 2 if dry_run else 4)
 

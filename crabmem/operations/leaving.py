@@ -7,7 +7,7 @@ import re
 
 from ..disk import fs, state
 from ..disk.lock import WriterLock
-from ..errors import Disabled, Inapplicable
+from ..errors import BY_A_PERSON, Disabled, Inapplicable
 from ..git.commits import Note, identity
 from ..results import CREATOR
 from ..session.session import Session
@@ -31,8 +31,8 @@ def leave(session: Session, dry_run: bool = False) -> tuple[str, ...]:
         Inapplicable: the folder is no workspace, something in it waits for the person, or a write is not finished.
         MassLoss: many facts are gone from disk, and nobody confirmed that.
     """
-    if session.actor.agent or session.actor.only_reads or session.actor.proposes:
-        raise Disabled("a person takes crabmem out of a folder; leave out --agent")
+    if session.actor.is_agent or session.actor.only_reads:
+        raise Disabled("a person takes crabmem out of a folder, and no agent", BY_A_PERSON)
     if not fs.is_own_folder(session.engine.workspace.private):
         raise Inapplicable(f"{session.root} is no workspace")
     if not dry_run:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from ..disk.pause import Pause, remove_pause, write_pause
-from ..errors import CrabmemError, Disabled, NotFound
+from ..errors import BY_A_PERSON, CrabmemError, Disabled, InvalidArguments, NotFound
 from ..results import Paused
 from ..session.init import is_begun
 from ..session.session import Session
@@ -31,6 +31,7 @@ def pause(session: Session, lasting: timedelta | None = None) -> Paused:
 
     Raises:
         Disabled: an agent asks.
+        InvalidArguments: `lasting` is no time to come, or ends after the year 9999.
         NotFound: there is no memory here.
         Unwritable: the disk refused.
     """
@@ -39,7 +40,15 @@ def pause(session: Session, lasting: timedelta | None = None) -> Paused:
         raise NotFound("there is nothing to pause: no memory has begun here")
     now, private = session.engine.clock(), session.engine.workspace.private
     try:
-        write_pause(private, Pause(now, now + lasting if lasting else None))
+        until = None if lasting is None else now + lasting
+    except OverflowError:
+        raise InvalidArguments(
+            "lasting: nobody waits beyond the year 9999; without it, it lasts until resumed"
+        ) from None
+    if until is not None and until <= now:
+        raise InvalidArguments(f"lasting must be a time to come, not {lasting}; without it, it lasts until resumed")
+    try:
+        write_pause(private, Pause(now, until))
     except OSError as error:
         raise unwritable(error) from error
     found = paused(session)
@@ -64,7 +73,9 @@ def resume(session: Session) -> Paused | None:
 
 
 def _check_person(session: Session) -> None:
-    if session.actor.is_agent or session.kind != "main":
+    if session.actor.is_agent:
+        raise Disabled("a person pauses and resumes memory, and no agent", BY_A_PERSON)
+    if session.kind != "main":
         raise Disabled(
-            "a person pauses and resumes memory, and no agent; leave out --agent (and CRABMEM_AGENT), and --kind"
+            f"memory is paused and resumed in a session of kind main, and this one is of kind {session.kind}"
         )

@@ -29,7 +29,7 @@ class Plan:
         self._listing = now.whole.listing
         self._scan = now.scan
         self._screen = screen
-        self._sees = now.view.allows
+        self._view, self._sees = now.view, now.view.allows
         self._render = render
         #: The facts added so far: their keys of names, their names by path, and the keys of their slugs and paths.
         self._names: set[str] = set()
@@ -52,6 +52,7 @@ class Plan:
         Raises:
             AlreadyThere: the entry says something else, and `may_replace` is False.
             InvalidArguments: another fact of this plan has the name, or several entries have it.
+            Disabled: the session may not see the file in the fact's place.
             HoldsSecret: the fact holds a credential, and the settings refuse that.
             Unwritable: the file in the fact's place cannot be read.
         """
@@ -152,12 +153,13 @@ class Plan:
         key = name_key(name or fact.name)
         if path in self.files if name else key in self._names:  # files of one name in two folders are two facts
             raise InvalidArguments(f"{name or fact.name} is there twice; give each fact a name of its own")
+        self._view.check_free(path)
         data = self._scan.data(path)
         before = None if data is None else decode(path, data)
         fact = replace(fact, name=name) if name else fact
         text = self._render(fact, before)
         if before not in (None, text) and not may_replace and not self._is_text_of(fact, before):
-            raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
+            raise AlreadyThere(f"another fact of that name is there: {path}")
         if self._screen.doubts(fact.words):
             entry = None if data is None else entry_in(path, data)  # its file may quote or escape the same words
             known = [f"{entry.description}\n{entry.content}"] if entry else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..disk.store import Store
-from ..errors import Busy, CrabmemError, Disabled, InvalidSettings, NotFound
+from ..errors import Busy, CrabmemError, InvalidSettings, NotFound
 from ..prompt.shipped import toml_of
 from ..text.values import once
 from ..workspace.layout import DEFAULT
@@ -297,9 +297,7 @@ class Session:
 
         def decided(scan: Scan) -> Draft[T]:
             draft = decide(Snapshot(self.engine, view, scan))
-            if not all(map(view.allows, draft.changes)):
-                words = f"that would change what is not for sessions of the kind {self.kind}"
-                raise Disabled(f"{words}; leave it to one of the kind main")
+            view.check_free(*draft.changes)
             return draft
 
         engine = self.engine

@@ -76,6 +76,16 @@ class View:
         if not self.allows(path):
             raise Disabled(f"{path} is not for sessions of the kind {self.kind}; leave it to one of the kind main")
 
+    def check_free(self, *paths: str) -> None:
+        """Refuse a write to files of which one is hidden, without a word about which.
+
+        Raises:
+            Disabled: this kind of session may not see one of them.
+        """
+        if not all(map(self.allows, paths)):
+            words = f"that would change what is not for sessions of the kind {self.kind}"
+            raise Disabled(f"{words}; leave it to one of the kind main")
+
     def of_commit(self, commit: Commit | None) -> Commit | None:
         """`commit`; if it touches a hidden file, without subject, entry names, rename and hidden paths."""
         if commit is None or all(map(self.allows, commit.paths)):

@@ -49,7 +49,7 @@ class Record:
     def _note_failure(self, remote: str, error: CrabmemError) -> None:
         said = self._read()
         failed, failures = self._now(), str(int(said.get("failures") or 0) + 1)
-        news = {"remote": remote, "failed": failed, "failures": failures, "error": str(error)}
+        news = {"remote": remote, "failed": failed, "failures": failures, "error": error.problem}
         news |= {"purge_waits": "yes" if isinstance(error, PurgeWaits) else ""}
         with suppress(OSError):
             self._write({"failing_since": failed, **said, **news})

@@ -17,6 +17,7 @@ from typing import Any
 from ..disk import fs
 from ..disk.background import start
 from ..errors import (
+    BY_A_PERSON,
     Busy,
     CrabmemError,
     DamagedHistory,
@@ -207,7 +208,7 @@ def _named(session: Session) -> Address:
 
 def _check_is_person(session: Session) -> None:
     if session.actor.is_agent:
-        raise Disabled("a person syncs, and no agent; leave out --agent (and CRABMEM_AGENT)")
+        raise Disabled("a person syncs, and no agent", BY_A_PERSON)
 
 
 def _tracking(ref: str) -> str:

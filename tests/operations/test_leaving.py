@@ -41,7 +41,7 @@ def test_the_files_and_their_history_stay_and_nothing_of_crabmem_does(folder: Pa
         memory.remember("Key", "where the key is", "In the vault.")
     (folder / "Tea.md").write_bytes(b"Black.\n")
     before = files(folder)
-    with Memory(folder) as memory:
+    with Memory(folder, is_person=True) as memory:
         assert leave(memory, dry_run=True) == (".git/crabmem", "crabmem.toml") and files(folder) == before
         assert leave(memory) == (".git/crabmem", "crabmem.toml")
     assert files(folder) == {path: data for path, data in before.items() if path != "crabmem.toml"}
@@ -52,10 +52,10 @@ def test_the_files_and_their_history_stay_and_nothing_of_crabmem_does(folder: Pa
 
 
 def test_the_folder_can_be_taken_up_again(folder: Path) -> None:
-    with Memory(folder) as memory:
+    with Memory(folder, is_person=True) as memory:
         leave(memory)
     setup.declare(folder, "layout", FLAT.name, is_meant=True)
-    with Memory(folder) as memory:
+    with Memory(folder, is_person=True) as memory:
         setup.init(memory, claim=True, is_seeded=False)
         memory.adopt()
         assert memory.recall("green")[0].entry.path == "Tea.md"
@@ -65,7 +65,7 @@ def test_the_folder_can_be_taken_up_again(folder: Path) -> None:
 def test_settings_of_the_person_stay(folder: Path) -> None:
     with (folder / "crabmem.toml").open("a") as file:
         file.write('language = "german"\n')
-    with Memory(folder) as memory:
+    with Memory(folder, is_person=True) as memory:
         assert leave(memory) == (".git/crabmem",)
     assert "german" in (folder / "crabmem.toml").read_text()
 
@@ -76,6 +76,6 @@ def test_an_agent_cannot_and_nobody_can_while_a_text_waits(folder: Path) -> None
     recovered = folder / ".git/crabmem/recovered"
     recovered.mkdir()
     (recovered / "1").write_text("a save")
-    with Memory(folder) as memory, pytest.raises(CrabmemError, match="texts wait for you"):
+    with Memory(folder, is_person=True) as memory, pytest.raises(CrabmemError, match="texts wait for you"):
         leave(memory)
     assert (recovered / "1").exists()

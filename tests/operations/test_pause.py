@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Disabled, Memory, NotFound
+from crabmem import Disabled, InvalidArguments, Memory, NotFound
 from crabmem.disk import state
 from crabmem.disk.pause import read_pause
 from crabmem.hosts.hooks.events import Call, answer
@@ -167,3 +167,16 @@ def test_a_session_begins_with_a_word_to_the_person_and_none_to_the_model(memory
 )
 def test_a_span_is_a_number_and_a_unit(text: str, span: timedelta) -> None:
     assert span_in(text) == span
+
+
+@pytest.mark.parametrize("lasting", [timedelta(0), timedelta(seconds=-5), timedelta.max])
+def test_a_pause_that_would_be_none_changes_none(memory: Memory, lasting: timedelta) -> None:
+    before = pause(memory, timedelta(hours=2))
+    with pytest.raises(InvalidArguments, match="lasting"):
+        pause(memory, lasting)
+    assert paused(memory) == before
+
+
+def test_a_program_that_names_no_agent_is_told_how_a_person_is_one(root: Path) -> None:
+    with Memory(root) as memory, pytest.raises(Disabled, match="open the memory with is_person=True"):
+        pause(memory)

@@ -62,7 +62,7 @@ def test_two_machines_that_both_have_a_memory_are_asked_one_question_which_join_
     apart.remember("Tea", "hot", "With milk.")
     said = crab(apart.root, "sync", status=1).stderr
     assert "has 1 fact, the newest change by person on" in said and "nothing in common with the memory in" in said
-    assert said.endswith("nothing was taken in: give --join if it is yours\n")
+    assert said.endswith("nothing was taken in; give --join if it is yours\n")
     crab(apart.root, "sync", "--join")
     assert {entry.name for entry in apart.entries()} == {"Luna", "Tea"}
 

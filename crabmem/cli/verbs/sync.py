@@ -144,10 +144,8 @@ def _in_all(
 
 def _way_out(error: CrabmemError) -> str:
     """Return the words of an error, with its way out as an option of the command line."""
-    if isinstance(error, Unexpected):
-        words = "if that is meant" if error.is_meant else "if it is yours"
-        return f"{error}: give {'--join' if error.is_apart else '--yes'} {words}"
-    return " ".join(error.text({"even_if_many=True": "--yes-really"}).split())
+    options = {"even_if_many=True": "--yes-really", "is_expected=True": "--yes", "joins_apart=True": "--join"}
+    return " ".join(error.text(options).split())
 
 
 def _show_what_goes(error: Unexpected) -> None:
@@ -168,7 +166,7 @@ def _sync(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bo
         if yes or not may_ask or not can_ask():
             raise
         _show_what_goes(error)
-        confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
+        confirm(f"{error.problem}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
         joins = joins or error.is_apart
         return _with_progress(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
 
