@@ -40,11 +40,13 @@ def _disputed(session: Session, proposal: Proposal) -> Disputed:
     history, path = session.engine.history, proposal.path
     now = session.look(lambda now: now.read(path)) or b""
     theirs = proposal.data or b""
-    wrote = history.last_changes({path: blob_id(theirs)}).get(path)
+    # The path at which it was written: the file may have got another name since.
+    then = next((at for at, _, blob in history.changes.of(proposal.id) if blob == blob_id(theirs)), path)
+    wrote = history.last_changes({then: blob_id(theirs)}).get(then)
     return Disputed(
         proposal,
         _newest(session, now, theirs, path, [None]),
-        _newest(session, theirs, now, path, [wrote.commit] if wrote else []),
+        _newest(session, theirs, now, then, [wrote.commit] if wrote else []),
     )
 
 

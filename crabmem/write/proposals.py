@@ -70,7 +70,18 @@ class Proposals:
 
     def _of(self, commits: Iterable[str]) -> list[Proposal]:
         found = (each for each in map(self._read, commits) if each and not self._has_expired(each.time))
-        return sorted(found, key=lambda each: each.time)
+        moved = (replace(each, files=tuple(map(self._moved, each.files))) for each in found)
+        return sorted((each for each in moved if all(map(self._may_hold, each.files))), key=lambda each: each.time)
+
+    def _moved(self, file: ProposedFile) -> ProposedFile:
+        """Return the file at the path that renames have given it since it was proposed."""
+        past, path, last = self._history, file.path, None
+        while file.base is not None and past.file(past.head_if_any(), path) is None:
+            last = next(past.commits(path=path), None)
+            if last is None or last.renamed is None or last.renamed[0] != path:
+                break
+            path = last.renamed[1]
+        return file if path == file.path else replace(file, path=path)
 
     def named(self, name: str) -> Proposal:
         """The one whose id begins with `name`.

@@ -158,3 +158,20 @@ def test_the_beginning_of_an_id_decides_of_one_text_and_an_empty_name_of_none(di
     assert len(disputed(one)) == 2
     crab(one.root, "review", "resolve", waiting["memory/entries/luna.md"][:8], "--theirs")
     assert [each.path for each in disputed(one)] == ["memory/entries/ada.md"]
+
+
+@pytest.mark.parametrize("names", [["Our cat"], ["Our cat", "The cat"], ["Our cat", "Luna"]])
+def test_what_waits_follows_its_fact_to_another_name(disputing: Two, names: list[str]) -> None:
+    one, other = disputing
+    before = "Luna"
+    for name in names:
+        one.rename(before, name)
+        before = name
+    listed = crab(one.root, "review", "resolve").stdout
+    assert one.get(before).path in listed and "there: person*, 20" in listed and "waits: person*, 20" in listed
+    crab(one.root, "review", "resolve", before, "--theirs")
+    assert (one.get(before).name, one.get(before).content.splitlines()[1]) == (before, "Eleven years old.")
+    assert not proposals.proposals(one) and len(one.entries()) == len(other.entries())
+    for memory in (one, other):
+        synced(memory)
+    assert other.get(before).content == one.get(before).content
