@@ -39,7 +39,8 @@ SOON = 1
 # Looks where nothing can be watched take at most one part in so many of the time.
 _SHARE = 20
 
-Seen = tuple[Mapping[str, str], str | None]
+# The blobs of the files, the newest commit, and whether memory is paused.
+Seen = tuple[Mapping[str, str], str | None, bool]
 
 
 @dataclass(frozen=True)
@@ -126,9 +127,10 @@ def watched_in_turn(memory: Session, stop: threading.Event) -> Iterator[Commit |
 def followed(memory: Session, stop: threading.Event) -> Iterator[News]:
     """Yield what is new as it happens, until `stop` is set. Records nothing.
 
-    The first news is empty: from then on no change is missed. If the folder does not exist, wait for it.
+    The first news is empty: from then on no change is missed. So is that of a pause that began or ended. If the folder
+    does not exist, wait for it.
     """
-    seen = _seen(memory, ({}, None))
+    seen = _seen(memory, ({}, None, False))
     yield News()
     while not os.path.isdir(memory.root):
         if stop.wait(GATHER / 1_000):
@@ -145,15 +147,15 @@ def followed(memory: Session, stop: threading.Event) -> Iterator[News]:
 
 
 def _seen(memory: Session, otherwise: Seen) -> Seen:
-    """The blobs of the files and the newest commit; `otherwise` while they cannot be read."""
+    """What is there now; `otherwise` while it cannot be read."""
     try:
-        return files_operations.blobs(memory), history.newest(memory)
+        return files_operations.blobs(memory), history.newest(memory), memory.engine.pause() is not None
     except CrabmemError:
         return otherwise
 
 
 def _news(before: Seen, after: Seen) -> News:
-    (old, head), (new, newest) = before, after
+    (old, head, _), (new, newest, _) = before, after
     differ = {path for path, _ in old.items() ^ new.items()}
     return News(frozenset(differ), frozenset(old.keys() ^ new.keys()), head != newest)
 
@@ -259,7 +261,7 @@ def _polled_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]:
     reported as a change of `.git`.
     """
     everything, pause = memory.of_kind("main"), 0.0
-    seen: Seen = ({}, None)
+    seen: Seen = ({}, None, False)
     while not stop.wait(pause):
         began, before = time.monotonic(), seen
         seen = _seen(everything, before)

@@ -37,7 +37,8 @@ def follow(
     for news in followed(served.memory, stop):
         begin()
         found = [*notices(news, served.memory.layout)]
-        # Also at the first look, which has no news: settings may have changed since the client was given its tools.
+        # Also at the first look, which has no news: settings may have changed since the client was given its tools. A
+        # pause takes the tools away, and gives them back, without a change of a file.
         with suppress(CrabmemError):  # for a profile that cannot be read: whoever calls a tool gets the error
             if (now := served.instructions) != told:
                 told = now

@@ -17,6 +17,7 @@ from mcp_types import Implementation, PromptReference, ResourceTemplateReference
 
 from crabmem import Fact, Memory
 from crabmem.operations import history, proposals, syncing
+from crabmem.operations.pause import pause, resume
 from crabmem.text.extras import how_to_get
 from crabmem.tools import guide as guide_of
 from tests import forked, samples
@@ -589,6 +590,21 @@ async def test_the_soul_is_offered_and_taken_back_as_the_settings_say(
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert ("soul" in names) == (allowed == "true")
             heard.clear()
+
+
+@ways
+async def test_tools_that_a_pause_takes_away_are_given_back_as_it_ends(
+    root: Path, transport: Transport, mode: Mode
+) -> None:
+    heard = Heard()
+    (root / "crabmem.toml").write_text('pause = "all"\n')
+    async with connected(root, transport, mode, heard=heard) as client, listening(client, mode):
+        with Memory(root, is_person=True) as memory:
+            for change, count in ((pause, 0), (resume, 4)):
+                change(memory)
+                await heard.wait_for("tools/list_changed")
+                assert len((await client.list_tools()).tools) == count
+                heard.clear()
 
 
 async def test_settings_that_cannot_be_read_leave_the_tools_as_they_were(root: Path) -> None:
