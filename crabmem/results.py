@@ -1106,12 +1106,14 @@ class Agent:
 
 @value
 class Restored:
-    """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff.
+    """A rollback or undo: its commit (None: nothing differed, or all of it waits), the commit gone back to, the files
+    and the diff.
 
     Of the files those in `removed` are not there any more. `operation` is what was undone or redone, if it was that.
+    `proposal` has what waits for a person of it, or the first of several.
     """
 
-    JSON = ("commit", "to", "operation?", "paths", "removed", "diff")
+    JSON = ("commit", "to", "operation?", "paths", "removed", "diff", "proposal?=proposal.id")
 
     commit: str | None
     to: str
@@ -1119,23 +1121,26 @@ class Restored:
     diff: str
     removed: tuple[str, ...] = ()
     operation: Commit | None = None
+    proposal: Proposal | None = None
 
 
 @value
 class Reverted:
-    """Commits taken back: the new commit (None: nothing differs without them), the files and the diff.
+    """Commits taken back: the new commit (None: nothing differs without them, or all of it waits), the files and the
+    diff.
 
     `commits` are those taken back, newest first, without their paths; of those `in_part` something was kept, as it was
-    changed since.
+    changed since. `proposal` has what waits for a person of it, or the first of several.
     """
 
-    JSON = ("commit", "reverted=commits.commit", "in_part=in_part.commit", "paths", "diff")
+    JSON = ("commit", "reverted=commits.commit", "in_part=in_part.commit", "paths", "diff", "proposal?=proposal.id")
 
     commit: str | None
     commits: tuple[Commit, ...]
     paths: tuple[str, ...]
     diff: str
     in_part: tuple[Commit, ...] = ()
+    proposal: Proposal | None = None
 
 
 @value

@@ -111,7 +111,7 @@ def vectors_of(session: Session, embedder: "Embedder", texts: Sequence[str]) -> 
 
 def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:
     """Save facts at their keys, and remove the items at keys with None, in one commit. Return the commit's id; None if
-    nothing was to be done.
+    nothing was to be done, or it waits for a person.
 
     An item that is there keeps its name. A new fact whose name another one has gets a digest of its key behind it.
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crabmem import Conflicting, Disabled, InvalidArguments, Memory, NotFound
 from crabmem.errors import CrabmemError
 from crabmem.git.history import History
+from crabmem.results import json_of
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import ANN, assert_clean, git
 from tests.examples import examples
@@ -348,3 +349,14 @@ def test_of_facts_that_went_in_one_commit_each_has_its_own_history_and_comes_bac
     memory.adopt()
     assert [each.subject for each in memory.log(name="Beta")] == ["edit: Alpha, Beta", "remember: Beta"]
     assert memory.rollback("HEAD~1", "Beta").paths == ("memory/entries/beta.md",)
+
+
+def test_what_an_agent_takes_back_and_has_to_wait_is_in_the_answer(spoken: Memory) -> None:
+    (spoken.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
+    spoken.adopt()
+    with Memory(spoken.root, agent="planner", session="s-3") as planner:
+        done = (planner.revert(session="s-2"), planner.rollback(spoken.log()[-2].commit, "Luna"))
+    for each in done:
+        assert each.commit is None and each.proposal is not None
+        assert json_of(each)["proposal"] == each.proposal.id
+    assert spoken.get("Lottery") and "tennis balls" in spoken.get("Luna").content
