@@ -59,8 +59,9 @@ _SHORT = "".join(rf"(?<!\b[A-Z]{small})" for small in ("", "[a-z]", "[a-z]{2}"))
 _SENTENCE = re.compile(rf".*?(?:{_SHORT}\.|[!?])(?=\s|\Z)|.+", re.DOTALL)
 
 
-def fact_of(path: str, data: bytes) -> Fact:
-    """Return the fact in a file. A name or description that is not in the frontmatter is taken from the text.
+def fact_of(path: str, data: bytes, name: str = "") -> Fact:
+    """Return the fact in a file. A name or description that is neither given nor in the frontmatter is taken from the
+    text.
 
     In Markdown, a heading at the top that only repeats the name is left out.
 
@@ -72,7 +73,7 @@ def fact_of(path: str, data: bytes) -> Fact:
     own = keys_of(data)
     text = header.parts_of(content).content
     title = value(own, "title") or (_title(text) if is_markdown(path) else "")
-    name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
+    name = name or (entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name)
     description = entry.description or summary(text) or name
     fact = replace(as_fact(entry, data), name=name, description=description, content=content)
     return _without_heading(fact) if is_markdown(path) else fact
@@ -221,7 +222,7 @@ def title_of(text: str) -> str:
     verb, a colon or `=`; else the first words of that.
     """
     if title := _title(text):
-        return title
+        return shortened(title, MAX_TITLE)
     words = (summary(text) or " ".join(text.split())).split()
     end = next((at for at, word in enumerate(words[:_MAX_WORDS]) if word[-1] in ":=" or word.casefold() in _VERBS), 0)
     subject = words[: end + (words[end][-1] == ":")]
@@ -249,7 +250,7 @@ def _prose_lines(paragraph: str) -> list[str]:
 
 def _title(text: str) -> str:
     """Return the first heading that has text; "" if there is none."""
-    return next((shortened(title, MAX_TITLE) for _, _, title in headings(text.split("\n")) if title), "")
+    return next((title for _, _, title in headings(text.split("\n")) if title), "")
 
 
 def _bare(line: str) -> str:

@@ -289,6 +289,34 @@ def test_serenas_memories(tmp_path: Path, imported: Import, place: str) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("place", "mark", "name"),
+    [
+        ("atlas.md", ".obsidian/app.json", "atlas"),
+        (".serena/memories/atlas.md", "", "atlas"),
+        ("memory/2026-01-16-sava.md", "SOUL.md", "2026-01-16-sava"),
+    ],
+)
+def test_a_heading_that_says_more_than_the_name_stays_in_the_text(
+    tmp_path: Path, imported: Import, place: str, mark: str, name: str
+) -> None:
+    heading = "# The Atlas of Dr. Sava"
+    files = {place: f"{heading}\n\nBound in calf.\n", **({mark: "{}"} if mark else {})}
+    folder = laid(tmp_path / "notes", files)
+    assert imported(folder / ".serena" if place[0] == "." else folder).exit_code == 0
+    found = entries(tmp_path)[name]
+    assert (found.content, found.description) == (f"{heading}\n\nBound in calf.", "Bound in calf.")
+
+
+def test_a_heading_stays_in_the_text_when_the_name_is_another_or_cut_short(tmp_path: Path, imported: Import) -> None:
+    note = "---\ntitle: Coffee\nname: Brewing\npermalink: coffee\n---\n\n# Brewing\n\nPour over.\n"
+    assert imported(laid(tmp_path / "basic", {"coffee.md": note})).exit_code == 0
+    assert entries(tmp_path)["Coffee"].content == "# Brewing\n\nPour over."
+    long = f"# {'long ' * 60}end"
+    assert imported(laid(tmp_path / "long", {"long.md": f"{long}\n\nText.\n"})).exit_code == 0
+    assert f"{long}\n\nText." in [entry.content for entry in entries(tmp_path).values()]
+
+
 def test_openclaw_and_camelagi(tmp_path: Path, imported: Import) -> None:
     result = imported(laid(tmp_path / "notes", CLAW), "--json")
     assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "openclaw")

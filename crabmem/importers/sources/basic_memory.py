@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...text.entry import Fact
 from ...text.slug import name_key, slug_of
 from ..base import MARKDOWN, Found, Source, Tree, is_markdown
-from ..texts import fact_of, keys_of, value, with_labels, with_name
+from ..texts import fact_of, keys_of, value, with_labels
 
 # Files whose headers are read to recognise the format.
 _MAX_PROBED = 20
@@ -23,9 +23,9 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 def _fact(path: str, data: bytes) -> Fact:
     """Return the fact of a note. Its permalink becomes an alias, so that links by it still find the note."""
-    keys, fact = keys_of(data), fact_of(path, data)
-    fact = with_name(fact, value(keys, "title") or fact.name)
-    link, kind = value(keys, "permalink"), value(keys, "type")
+    keys = keys_of(data)
+    title, link, kind = (value(keys, key) for key in ("title", "permalink", "type"))
+    fact = fact_of(path, data, title)
     is_new = name_key(link) not in (name_key(fact.name), slug_of(fact.name))
     return with_labels(fact, [kind] if kind != "note" else [], [link] if is_new else [])
 

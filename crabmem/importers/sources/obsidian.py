@@ -15,7 +15,7 @@ from ...text.markdown import without_fenced
 from ...text.slug import name_key
 from ...text.values import replace
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import fact_of, in_its_folder, keys_of, stem, with_labels, with_name
+from ..texts import fact_of, in_its_folder, keys_of, stem, with_labels
 
 _OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
 _TEMPLATES = ("templates", "template", "_templates", "_template")
@@ -72,7 +72,7 @@ def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
     """Return the fact of a note, with the tags in its text, and links by the `names` of notes; skip a drawing."""
     if "excalidraw-plugin" in keys_of(data):
         return Skipped("it is a drawing")
-    fact = with_labels(with_name(fact_of(path, data), names[path]), _tags(data))
+    fact = with_labels(fact_of(path, data, names[path]), _tags(data))
     led = partial(redirect, new=partial(_without_folders, names=names))
     return replace(fact, content=led(fact.content), description=led(fact.description))
 

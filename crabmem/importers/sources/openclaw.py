@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ...text.entry import Fact
 from ...workspace.layout import ORDINARY
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import fact_of, facts_of_sections, stem, with_labels, with_name
+from ..texts import fact_of, facts_of_sections, stem, with_labels
 
 _CURATED = ("MEMORY.md", "memory.md")
 _WHO = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md")
@@ -46,8 +46,7 @@ def _sections(tree: Tree, path: str) -> Iterator[Found]:
 
 def note_of(path: str, data: bytes) -> Fact:
     """Return the fact of a file. The note of a day is named after the day, with the tag `daily`."""
-    fact = fact_of(path, data)
-    return with_labels(with_name(fact, stem(path)), ["daily"]) if _DAY.fullmatch(path) else fact
+    return with_labels(fact_of(path, data, stem(path)), ["daily"]) if _DAY.fullmatch(path) else fact_of(path, data)
 
 
 SOURCE = Source(

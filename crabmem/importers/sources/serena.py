@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from ...text.entry import Fact
 from ..base import Found, Look, Source, Tree, is_markdown
-from ..texts import fact_of, with_name
+from ..texts import fact_of
 
 _PLACE = (".serena", "memories")
 
@@ -28,7 +28,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 def _fact(path: str, data: bytes) -> Fact:
     name = PurePosixPath(path.removeprefix(f"{_PLACE[1]}/")).with_suffix("")
-    return with_name(fact_of(path, data), str(name))
+    return fact_of(path, data, str(name))
 
 
 SOURCE = Source("serena", "Serena's memories (.serena/memories)", _is_it, _facts, Look.OWN)
