@@ -4,13 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import partial
-from pathlib import PurePosixPath
 
 from ..text.entry import IMPORTED, Fact
 from ..text.slug import name_key
 from ..text.values import replace
 from .base import Found, Skipped
-from .texts import with_labels
+from .texts import with_labels, without_ending
 
 
 def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> list[Found]:
@@ -44,7 +43,7 @@ def _with_own_name(item: Found, names: Counter[str]) -> Found:
     """Return the find with `apart` behind its name, if `names` counts that more than once, and in the fact itself."""
     if not isinstance(item.what, Fact):
         return item
-    apart = item.apart or str(PurePosixPath(item.where).with_suffix(""))
+    apart = item.apart or without_ending(item.where)
     name = item.what.name if names[name_key(item.what.name)] == 1 else f"{item.what.name} ({apart})"
     return item._replace(what=replace(item.what, name=name, apart=apart))
 

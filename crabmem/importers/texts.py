@@ -120,11 +120,6 @@ def in_its_folder(found: Found) -> Found:
     return found.with_fact(lambda fact: replace(fact, folder=found.where.rpartition("/")[0]))
 
 
-def with_name(fact: Fact, name: str) -> Fact:
-    """Return the fact with another name; also as its description, if that only was the old name."""
-    return replace(fact, name=name, description=name if fact.description == fact.name else fact.description)
-
-
 def with_labels(fact: Fact, tags: Iterable[str] = (), aliases: Iterable[str] = ()) -> Fact:
     """Return the fact with more tags and aliases, each once, up to `MAX_LABELS` of each kind; no empty ones."""
     return replace(fact, tags=_with_more(fact.tags, tags), aliases=_with_more(fact.aliases, aliases))
@@ -137,6 +132,11 @@ def _with_more(labels: Iterable[str] | None, more: Iterable[str]) -> tuple[str, 
 def stem(path: str) -> str:
     """The last part of a path, without the ending."""
     return PurePosixPath(path).stem
+
+
+def without_ending(path: str) -> str:
+    """The path of a file without its ending."""
+    return str(PurePosixPath(path).with_suffix(""))
 
 
 def keys_of(data: bytes) -> Mapping[str, header.Value]:
@@ -183,15 +183,16 @@ def is_instructions(found: Found, tree: Tree) -> bool:
 def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:
     """Yield a fact for each section of a text, as skipped if a heading has no text right below it.
 
-    `whole` is the fact of all the text. The section before the first heading gets its name; the first fact gets its
-    labels, keys and frontmatter.
+    `whole` is the fact of all the text. The section before the first heading is called as the frontmatter says, else by
+    the file; the first fact gets the labels, keys and frontmatter of `whole`.
 
     Raises:
         Unreadable: `data` is not UTF-8.
     """
-    is_first = True
+    is_first, own = True, keys_of(data)
+    called = value(own, "name") or shortened(value(own, "title"), MAX_TITLE) or stem(path)
     for title, content in sections(path, data):
-        where, name = f"{path}#{title}" if title else path, title or whole.name
+        where, name = f"{path}#{title}" if title else path, title or called
         if not content:
             yield Found(where, Skipped("there is no text right below that heading"))
             continue
@@ -199,7 +200,7 @@ def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:
         if is_first:
             fact = replace(fact, aliases=whole.aliases, tags=whole.tags, keys=whole.keys, before=whole.before)
             is_first = False
-        yield Found(where, fact, stem(path))
+        yield Found(where, fact, without_ending(path))
 
 
 def summary(text: str) -> str:

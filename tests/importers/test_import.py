@@ -646,6 +646,23 @@ def test_what_tells_agents_what_to_do_becomes_a_fact_for_each_heading(
     assert set(states(imported(tmp_path / "shop", "--json")).values()) == {"unchanged"}
 
 
+def test_text_before_the_first_heading_is_called_by_its_file_and_each_section_by_its_heading(
+    imported: Import, tmp_path: Path
+) -> None:
+    (tmp_path / "shop/docs").mkdir(parents=True)
+    (tmp_path / "shop/CLAUDE.md").write_text("Intro.\n\n" + RULES)
+    imported(tmp_path / "shop", "--sections", "facts")
+    with opened(tmp_path) as memory:
+        assert memory.get("CLAUDE").content == "Intro."
+        assert {entry.name for entry in memory.entries()} == {"CLAUDE", "Shop", "Commands", "Style"}
+    (tmp_path / "shop/docs/CLAUDE.md").write_text("---\ntitle: Docs\n---\nOf the docs.\n\n" + RULES)
+    found = json.loads(imported(tmp_path / "shop", "--sections", "facts", "--json").stdout)["files"]
+    assert [each["name"] for each in found[4:]] == [
+        "Docs",
+        *(f"{name} (docs/CLAUDE)" for name in ("Shop", "Commands", "Style")),
+    ]
+
+
 def test_it_goes_into_the_overview_or_stays_one_fact_when_that_is_said(imported: Import, tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop/CLAUDE.md").write_text(RULES)

@@ -9,7 +9,7 @@ from ...text.entry import Fact
 from ...text.links import is_linkable, redirect
 from ...text.values import replace
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import fact_of, facts_of_sections, keys_of, stem, value, with_labels, with_name
+from ..texts import fact_of, facts_of_sections, keys_of, stem, value, with_labels
 
 _INDEX = "MEMORY.md"
 # An item of a list that begins with a link, in whatever style, perhaps emphasised.
@@ -63,7 +63,7 @@ def _of_index(tree: Tree) -> Iterator[Found]:
         return
     text = tree.read(_INDEX).decode("utf-8")
     rest = "".join(line for line in text.splitlines(keepends=True) if not _is_listing(line, tree))
-    sections = facts_of_sections(_INDEX, rest.encode(), with_name(whole.what, stem(_INDEX)))
+    sections = facts_of_sections(_INDEX, rest.encode(), whole.what)
     found = [item for item in sections if isinstance(item.what, Fact)]  # a heading of the list alone says nothing
     if rest != text or not found:
         more = "; what else it says is taken" if found else "; what is always to be in view goes in your overview"

@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import PurePosixPath
 
 from ...errors import CrabmemError
 from ...text import frontmatter as header
@@ -15,7 +14,7 @@ from ...text.markdown import without_fenced
 from ...text.slug import name_key
 from ...text.values import replace
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import fact_of, in_its_folder, keys_of, stem, with_labels
+from ..texts import fact_of, in_its_folder, keys_of, stem, with_labels, without_ending
 
 _OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
 _TEMPLATES = ("templates", "template", "_templates", "_template")
@@ -61,11 +60,7 @@ def _names(tree: Tree) -> dict[str, str]:
     """Return the names of notes, by their paths: those of their files; those with folders if several are the same."""
     notes = [path for path in tree.files if is_markdown(path)]
     times = Counter(name_key(stem(path)) for path in notes)
-    return {path: stem(path) if times[name_key(stem(path))] == 1 else _without_ending(path) for path in notes}
-
-
-def _without_ending(path: str) -> str:
-    return str(PurePosixPath(path).with_suffix(""))
+    return {path: stem(path) if times[name_key(stem(path))] == 1 else without_ending(path) for path in notes}
 
 
 def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:

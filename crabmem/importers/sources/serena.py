@@ -1,11 +1,10 @@
 """Serena's memories of a project: a file for each, named by its path, as `modules/frontend`."""
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from ...text.entry import Fact
 from ..base import Found, Look, Source, Tree, is_markdown
-from ..texts import fact_of
+from ..texts import fact_of, without_ending
 
 _PLACE = (".serena", "memories")
 
@@ -27,8 +26,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _fact(path: str, data: bytes) -> Fact:
-    name = PurePosixPath(path.removeprefix(f"{_PLACE[1]}/")).with_suffix("")
-    return fact_of(path, data, str(name))
+    return fact_of(path, data, without_ending(path.removeprefix(f"{_PLACE[1]}/")))
 
 
 SOURCE = Source("serena", "Serena's memories (.serena/memories)", _is_it, _facts, Look.OWN)
