@@ -16,14 +16,14 @@ MAX_NAME = 80
 # Characters of a field that goes into a frontmatter. Longer ones, such as embedding vectors, are left out.
 _MAX_FIELD = 2_000
 _LISTS = ("results", "memories")
-#: The place of a row, and its value, or a CrabmemError.
+#: The place of a row, and its value, or why there is none: a CrabmemError or Skipped.
 Row: TypeAlias = tuple[str, Any]
 
 
 def rows(tree: Tree) -> Iterator[Row]:
     """Yield the rows of all JSON files: the items of a list, the lines of a file in JSON Lines, or the whole value.
 
-    A file or a line that cannot be read gives its error as the value.
+    A file or a line that cannot be read gives its error as the value; what lies beside the lists of rows is Skipped.
     """
     for path, error in tree.files.items():
         if error or path.lower().endswith(JSON):
@@ -43,6 +43,10 @@ def _rows_of_text(path: str, text: str) -> Iterator[Row]:
         return
     rows = _rows_in(whole)
     yield from ((f"{path}[{number}]", row) for number, row in enumerate(rows)) if rows is not None else [(path, whole)]
+    if rows is not None and isinstance(whole, dict):
+        taken = ("entities", "relations") if isinstance(whole.get("entities"), list) else ()
+        beside = (key for key, value in whole.items() if value and value is not rows and key not in taken)
+        yield from ((f"{path}[{key}]", Skipped("it is none of the memories; these alone are taken")) for key in beside)
 
 
 def _rows_in(whole: Any) -> list[Any] | None:

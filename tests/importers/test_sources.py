@@ -401,6 +401,15 @@ def test_mem0(tmp_path: Path, imported: Import, form: str) -> None:
     assert first.keys["mem0"] == {"hash": "x", "created_at": "2026-01-02T03:04:05-08:00"}
 
 
+def test_what_an_export_of_mem0_holds_beside_its_memories_is_named(tmp_path: Path, imported: Import) -> None:
+    relations = [{"source": "ann", "relationship": "likes", "target": "tea"}]
+    export = {"results": [{"memory": "Ann likes tea."}], "relations": relations, "next": None}
+    (tmp_path / "export.json").write_text(json.dumps(export))
+    result = imported(tmp_path / "export.json", "--json")
+    assert (result.exit_code, list(entries(tmp_path))) == (0, ["Ann likes tea."])
+    assert reasons(result) == {"export.json[relations]": "it is none of the memories; these alone are taken"}
+
+
 def test_every_field_of_an_export_that_is_not_understood_stays_or_is_named(tmp_path: Path, imported: Import) -> None:
     long = "x" * 300
     memory = {

@@ -28,7 +28,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
     names = {row["name"] for _, row in found if _is(row, "entity", "name")}
     relations: dict[str, list[str]] = defaultdict(list)
     for where, row in found:
-        if isinstance(row, CrabmemError):
+        if isinstance(row, CrabmemError | Skipped):
             yield Found(where, row)
         elif _is(row, "relation", "from", "to", "relationType"):
             if row["from"] in names:

@@ -7,7 +7,7 @@ from typing import Any
 from ...errors import CrabmemError, InvalidArguments
 from ...text.entry import Fact
 from ...text.words import shortened
-from ..base import JSON, Found, Source, Tree
+from ..base import JSON, Found, Skipped, Source, Tree
 from ..json_rows import MAX_NAME, fields_left_out, has_rows_with, other_fields, rows, short_text
 from ..texts import MAX_SUMMARY, summary, with_labels
 
@@ -23,7 +23,7 @@ def _is_it(tree: Tree) -> bool:
 
 def _facts(tree: Tree) -> Iterator[Found]:
     for where, row in rows(tree):
-        if isinstance(row, CrabmemError):
+        if isinstance(row, CrabmemError | Skipped):
             yield Found(where, row)
         elif not isinstance(row, dict) or not isinstance(row.get("memory"), str) or not row["memory"].strip():
             yield Found(where, InvalidArguments("it has no text under `memory`"))
