@@ -1,29 +1,30 @@
 """Prepares the facts that an import has found for being remembered."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import partial
 
 from ..text.entry import IMPORTED, Fact
-from ..text.slug import name_key
+from ..text.links import is_linkable, redirect
+from ..text.slug import name_key, slug_of
 from ..text.values import replace
-from .base import Found, Skipped
-from .texts import with_labels, without_ending
+from .base import Found, Skipped, is_markdown
+from .texts import stem, with_labels, without_ending
 
 
 def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> list[Found]:
     """Return what was found, ready to be remembered: with `tags`, unique names, and a key that says what it is from.
 
     `place` is the folder that is imported, "" for none: then a fact without an `origin` gets no such key. Facts of one
-    name get their `apart` behind it, so that none replaces another.
+    name get their `apart` behind it, so that none replaces another. Links by the names of files lead to their facts.
     """
     every = list(found)
     if labels := tuple(tags):
         every = [item.with_fact(partial(with_labels, tags=labels)) for item in every]
     names = Counter(name_key(item.what.name) for item in every if isinstance(item.what, Fact))
     origins = Counter[str]()
-    return [_with_origin(_with_own_name(item, names), place, origins) for item in every]
+    return [_with_origin(item, place, origins) for item in _with_links([_with_own_name(item, names) for item in every])]
 
 
 def if_wanted(item: Found, wanted: Iterable[str]) -> Found:
@@ -46,6 +47,33 @@ def _with_own_name(item: Found, names: Counter[str]) -> Found:
     apart = item.apart or without_ending(item.where)
     name = item.what.name if names[name_key(item.what.name)] == 1 else f"{item.what.name} ({apart})"
     return item._replace(what=replace(item.what, name=name, apart=apart))
+
+
+def _with_links(every: list[Found]) -> list[Found]:
+    """Return the finds with each link by a file's path, or by a name that one file alone has, led to the file's fact.
+
+    Links by the name, its slug or an alias of a fact stay, as do those in facts whose files keep their names
+    (`Fact.stem`).
+    """
+    facts = [(item.where, item.what) for item in every if isinstance(item.what, Fact)]
+    files = defaultdict[str, set[str]](set)
+    for where, fact in facts:
+        if is_markdown(where):
+            files[name_key(without_ending(where))].add(fact.name)
+            files[name_key(stem(where))].add(fact.name)
+    if not files:
+        return every
+    known = {name_key(name) for _, fact in facts for name in (fact.name, slug_of(fact.name), *(fact.aliases or ()))}
+
+    def new(target: str) -> str | None:
+        key = name_key(target).removesuffix(".md").lstrip("./")
+        names = [*files.get(key, ())] if key not in known else []
+        return names[0] if len(names) == 1 and is_linkable(names[0]) else None
+
+    def led(fact: Fact) -> Fact:
+        return fact if fact.stem else replace(fact, content=redirect(fact.content, new))
+
+    return [item.with_fact(led) for item in every]
 
 
 def _with_origin(item: Found, place: str, origins: Counter[str]) -> Found:

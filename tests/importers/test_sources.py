@@ -240,6 +240,22 @@ def test_a_link_of_claude_code_by_a_files_name_leads_to_the_fact_in_it(tmp_path:
     assert leads_nowhere(tmp_path) == []
 
 
+@pytest.mark.parametrize("kind", ["folder", "basic-memory"])
+def test_a_link_by_a_files_path_or_by_a_name_that_no_other_has_leads_to_the_fact_in_it(
+    tmp_path: Path, imported: Import, kind: str
+) -> None:
+    files = {
+        "a/beta.md": "# Beta\n\nOf a.\n", "b/beta.md": "# Beta\n\nOf b.\n",
+        "c/gamma.md": "# Third Letter\n\nThe third.\n", "last-one.md": "# Last One\n\nOmega.\n",
+        "alpha.md": "[[Beta]], [[a/beta]], ![[B/Beta.md#Of|it]], [[gamma]], `[[gamma]]`, [[alpha]], [[last-one]]\n",
+    }  # fmt: skip
+    assert imported(laid(tmp_path / "notes", files), "--from", kind).exit_code == 0
+    assert entries(tmp_path)["alpha"].content == (
+        "[[Beta]], [[Beta (a/beta)]], ![[Beta (b/beta)#Of|it]], [[Third Letter]], `[[gamma]]`, [[alpha]], [[last-one]]"
+    )
+    assert leads_nowhere(tmp_path) == ["Beta"]
+
+
 def leads_nowhere(tmp_path: Path) -> list[str]:
     with Memory(tmp_path / "memory") as memory:
         return [link.target for link in links.links(memory).broken]
