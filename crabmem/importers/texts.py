@@ -30,6 +30,8 @@ WHOLE = {
     "identity": "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
     "overview": "it is an overview; what of it should stay goes in yours, with `crabmem overview edit`",
 }
+#: Why the daily notes of a memory are not imported.
+NOTE = "it is a daily note; facts alone are taken"
 _INSTRUCTIONS = ("claude.md", "agents.md", "gemini.md")
 # Keys of a frontmatter in the singular, which `parse_entry` reads as `aliases` and `tags`, and we write as these.
 _LABELS = ("alias", "tag")

@@ -149,6 +149,18 @@ def test_what_was_exported_is_imported_as_the_same_facts(form: operation.Form) -
     holds()
 
 
+@pytest.mark.parametrize("form", operation.FORMS)
+def test_a_daily_note_in_an_export_is_named_and_becomes_no_fact(tmp_path: Path, form: operation.Form) -> None:
+    fact = "---\nname: Luna\n---\n\nSee [[2026-03-14]].\n"
+    root = laid(tmp_path / "memory", {"memory/2026-03-14.md": "Walked.\n", "memory/entries/luna.md": fact})
+    assert run(root, "export", tmp_path / "out", "--format", form).exit_code == 0
+    said = json.loads(run(tmp_path / "new", "import", tmp_path / "out", "--json").stdout)["files"]
+    told = [each["reason"] for each in said if "2026-03-14" in each["file"]]
+    assert told == ["it is a daily note; facts alone are taken"]
+    with Memory(root) as memory, Memory(tmp_path / "new") as new:
+        assert facts_of(new, "generated") == facts_of(memory)
+
+
 def test_a_bundle_is_what_the_format_asks_for(tmp_path: Path) -> None:
     """Every file but the lists has a type, in YAML that any reader takes; a fact says who wrote it, and when."""
     root = laid(tmp_path / "memory", {"memory/entries/luna.md": VET, "memory/entries/People/log.md": "Only [[luna]]."})

@@ -8,7 +8,7 @@ from ...errors import CrabmemError, InvalidArguments
 from ...text.entry import Fact, decode
 from ...workspace.layout import ORDINARY
 from ..base import JSON, Found, Look, Skipped, Source, Tree
-from ..texts import WHOLE, stem
+from ..texts import NOTE, WHOLE, stem
 
 _TEXTS = ("name", "description", "content", "path")
 
@@ -48,7 +48,7 @@ def _read(path: str, said: Mapping[str, Any]) -> Iterator[Found]:
     notes = said.get("notes")
     for number, note in enumerate(notes if isinstance(notes, list) else ()):
         place = note.get("path") if isinstance(note, dict) else None
-        yield Found(f"{path}[{place or number}]", Skipped("it is a daily note; facts alone are taken"))
+        yield Found(f"{path}[{place or number}]", Skipped(NOTE))
 
 
 def _fact(row: Mapping[str, Any]) -> Fact:

@@ -1,7 +1,7 @@
 """Another workspace of crabmem, or an export of one as Markdown.
 
 Entries are taken word by word, and keep their folders and the names of their files, as links name these. Other files in
-the folder of memory are taken like notes of OpenClaw.
+the folder of memory are taken like notes of OpenClaw, except daily notes, which are skipped in each form of an export.
 """
 
 import json
@@ -15,7 +15,7 @@ from ...text.entry import Fact, parse_entry
 from ...text.values import replace
 from ...workspace.layout import ORDINARY
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import as_fact, stem
+from ..texts import NOTE, as_fact, stem
 from .openclaw import note_of
 
 # An empty frontmatter.
@@ -38,12 +38,16 @@ def _is_exported(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    """Yield entries and notes; identity and overview as skipped, with the command that takes them over."""
+    """Yield entries and other texts; as skipped daily notes, and identity and overview with the command that takes them
+    over.
+    """
     verbs = {ORDINARY.identity: "identity", ORDINARY.overview: "overview"}
     for path, error in tree.files.items():
         if path in verbs and not error:
             way = f"crabmem {verbs[path]} set --file {shlex.quote(str(PurePosixPath(*tree.parts, path)))}"
             yield Found(path, Skipped(f"only facts are imported; `{way}` takes it over, in place of any that is here"))
+        elif ORDINARY.is_note(path) and not error:
+            yield Found(path, Skipped(NOTE))
         elif error or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
             # "" (see `Found.origin`): known by its name alone, as no two entries there share one.
             yield (tree.take(path, _fact)._replace(origin="") if ORDINARY.is_entry(path) else tree.take(path, note_of))

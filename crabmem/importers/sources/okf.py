@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from ...text import frontmatter as header
 from ...text import okf
+from ...text.daily_notes import is_note
 from ...text.entry import MAX_NAME, Fact, parse_entry
 from ...text.sources import SOURCES
 from ...text.values import replace
 from ...text.words import shortened
 from ..base import Found, Look, Skipped, Source, Tree, What, is_markdown
-from ..texts import WHOLE, as_fact, keys_of, stem, summary, value
+from ..texts import NOTE, WHOLE, as_fact, keys_of, stem, summary, value
 
 # Concepts whose headers are read to recognise the format.
 _MAX_PROBED = 20
@@ -54,8 +55,8 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _is_whole(what: What) -> bool:
-    """Whether a find is the identity or the overview of an exported memory, which is skipped."""
-    return isinstance(what, Skipped) and what.reason in _WHOLE.values()
+    """Whether a find is a page of an exported memory that is no fact: the identity, the overview or a daily note."""
+    return isinstance(what, Skipped) and what.reason in (*_WHOLE.values(), NOTE)
 
 
 def _read(tree: Tree) -> Iterator[Found]:
@@ -69,13 +70,15 @@ def _read(tree: Tree) -> Iterator[Found]:
 
 
 def _concept(path: str, data: bytes) -> What:
-    """Return the fact of a concept; skip the identity and the overview of an exported memory.
+    """Return the fact of a concept; skip the identity, the overview and the daily notes of an exported memory.
 
     Without a `name` of its own it is called by its `title`. A `type` that an export gives every fact is left out.
     """
     own = keys_of(data)
     if (kind := value(own, "type")) in _WHOLE:
         return Skipped(_WHOLE[kind])
+    if kind == okf.NOTE and path.startswith("notes/") and is_note(path.removeprefix("notes/")):
+        return Skipped(NOTE)
     entry = parse_entry(path, data)
     name = entry.name if value(own, "name") else shortened(value(own, "title"), MAX_NAME) or entry.name
     description = entry.description if "description" in own else summary(entry.content) or name
