@@ -19,6 +19,7 @@ from crabmem.importers.recognition import source_called, source_of
 from crabmem.importers.tree import tree_at
 from crabmem.text.entry import Fact
 from tests.conftest import Run
+from tests.importers.conftest import Import
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -247,6 +248,24 @@ def test_a_later_export_finds_each_conversation_again_whatever_the_file_is_calle
     assert "1 replaced" in run(*at, str(later), "--replace").output
     with Memory(tmp_path / "ws") as memory:
         assert len(memory.entries()) == 2
+
+
+def test_a_part_that_a_replaced_conversation_has_no_more_is_named(
+    tmp_path: Path, imported: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chats, "PART", 200)
+    file = tmp_path / "conversations.json"
+    for length in (600, 300):
+        row = chatgpt("Long", "c-1", node("a", "root", "user", "y" * length))
+        file.write_text(json.dumps([row, PARSER]))
+        done = imported(file, "--replace")
+    assert done.stderr.splitlines() == [
+        "crabmem: warning: memory/entries/chatgpt/long-part-3.md: it was imported earlier and is not there any more; "
+        "`crabmem forget 'Long (part 3)'` removes it",
+        "crabmem: warning: memory/entries/chatgpt/long-part-4.md: it was imported earlier and is not there any more; "
+        "`crabmem forget 'Long (part 4)'` removes it",
+        "read as chatgpt: 1 replaced, 2 unchanged",
+    ]
 
 
 def test_a_credential_in_a_conversation_is_refused_as_in_any_import(tmp_path: Path, run: Run) -> None:

@@ -1,6 +1,8 @@
 """`crabmem import`: remembers what people have already, in one commit, and says what became of each thing."""
 
+import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from ...importers.recognition import source_called, source_of, sources
 from ...importers.texts import facts_of_sections, is_instructions
 from ...importers.tree import tree_at, tree_of
 from ...operations import facts as facts_operations
-from ...operations import files
+from ...operations import files, reading
 from ...results import Saved
 from ...session.session import Session
 from ...text.entry import Fact, decode
@@ -130,7 +132,7 @@ def import_(
     way = (sections or _ask_what_becomes(told)) if told else "whole"
     read = [each for item in read for each in (_take_apart(item, tree, way) if item in told else [item])]
     found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
-    is_there = any(isinstance(item.what, Fact) for item in found)
+    origins = {item.what.origin for item in found if isinstance(item.what, Fact)}
     if only:
         found = [if_wanted(item, only) for item in found]
     if not read:
@@ -148,11 +150,13 @@ def import_(
     if json_wanted or lines:
         show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
+    if replace:
+        warn(_left_behind(memory, origins))
     _conclude(done, json_wanted)
     # Facts that are there already count as taken: the same import a second time is no failure.
     if way != "overview" and all(isinstance(item, Skipped) for _, item in done.items):
         where = shown_place(done.place)
-        if is_there:  # but none that --only names
+        if origins:  # but none that --only names
             raise Failure(
                 f"no fact in {where} has {' or '.join(only)} in its name; `--dry-run` without --only lists them"
             )
@@ -195,6 +199,15 @@ def _add_to_overview(memory: Session, texts: list[str]) -> None:
         text = "\n\n".join(filter(None, [before.text.strip(), *new]))
         warn(files.write_overview(memory, f"{text}\n", before.version).warnings)
         tell(f"{memory.layout.overview} updated: `crabmem undo` takes that back")
+
+
+def _left_behind(memory: Session, origins: set[str]) -> Iterator[str]:
+    """Yield words on each entry that was imported as a part of one of `origins`, and is none of them any more."""
+    for entry in reading.entries(memory):
+        whole = entry.origin.rpartition("#")[0]
+        if whole and whole in origins and entry.origin not in origins:
+            way = f"`crabmem forget {shlex.quote(entry.name)}` removes it"
+            yield f"{entry.path}: it was imported earlier and is not there any more; {way}"
 
 
 def _read(source: Source, tree: Tree) -> list[Found]:
