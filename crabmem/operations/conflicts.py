@@ -110,7 +110,7 @@ def keep_both(session: Session, proposal: Proposal) -> tuple[str, ...]:
 
 
 def _check_person(session: Session) -> None:
-    if session.actor.agent:
+    if session.actor.is_agent:
         raise Disabled(
             "a person decides between two texts, and no agent; ask the person to run `crabmem review resolve`"
         )

@@ -86,7 +86,7 @@ def may_propose_soul(session: Session) -> bool:
 def kept_from_actor(session: Session) -> frozenset[str]:
     """The files that a restore, or a rename that updates links, must not change for the actor: for an agent the
     settings, and `Crab.md` unless it may edit that."""
-    if not session.actor.agent:
+    if not session.actor.is_agent:
         return frozenset()
     return frozenset({SETTINGS} if soul_editable(session) else {SETTINGS, session.layout.identity})
 

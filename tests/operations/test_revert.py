@@ -266,8 +266,9 @@ def test_an_agent_may_not_revert_the_identity_or_the_settings(memory: Memory) ->
     (memory.root / "Crab.md").write_text("# Mine\n")
     edit = memory.adopt()
     assert edit
-    with pytest.raises(Disabled, match=r"Crab\.md, which an agent may not"):
-        memory.revert(edit.commit)
+    for agent in ("coder", None):  # who does not say that it is a person is an agent
+        with Memory(memory.root, agent=agent) as other, pytest.raises(Disabled, match=r"Crab\.md, which an agent may"):
+            other.revert(edit.commit)
     with Memory(memory.root, is_person=True) as person:
         person.revert(edit.commit)
         assert person.log(1)[0].author == "person"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from crabmem import NotFound
+from crabmem import Memory, NotFound
 from crabmem.errors import Disabled
 from crabmem.operations import proposals
 from crabmem.operations.conflicts import disputed, keep_both, take_side
@@ -133,6 +133,8 @@ def test_an_agent_decides_between_no_two_texts(two: Two) -> None:
     (one.root / "memory/entries/luna.md").write_text(MARKED)
     with pytest.raises(Disabled, match="a person decides between two texts"):
         take_side(one.for_actor("coder", None), "memory/entries/luna.md", "ours")
+    with Memory(one.root) as nobody, pytest.raises(Disabled, match="a person decides between two texts"):
+        take_side(nobody, "memory/entries/luna.md", "ours")
     (one.root / "memory/entries/luna.md").write_text(MARKED.replace("=======\n", ""))
     with pytest.raises(NotFound, match="no two texts between whole marks"):
         take_side(one, "memory/entries/luna.md", "ours")
