@@ -21,7 +21,7 @@ const ask = (event, input) =>
     let hook
     try {{
       const words = [...PROGRAM.slice(1), "hook", event, "--host", "opencode"]
-      hook = spawn(PROGRAM[0], words, {{ stdio: ["pipe", "pipe", "ignore"] }})
+      hook = spawn(PROGRAM[0], words, {{ cwd: input.cwd, stdio: ["pipe", "pipe", "ignore"] }})
     }} catch {{
       return resolve("")
     }}

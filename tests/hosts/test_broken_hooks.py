@@ -259,6 +259,14 @@ def test_opencode_hears_a_program_that_works(works: Path, tmp_path: Path, ask: C
     assert "Who I am" in heard["system"][0] and "ops/heron" in heard["said"][0]
 
 
+def test_opencodes_hooks_run_in_the_project_wherever_its_server_was_started(
+    tmp_path: Path, ask: Callable[..., dict[str, Any]]
+) -> None:
+    says = """#!/bin/sh\nprintf '{"hookSpecificOutput": {"additionalContext": "%s"}}' "$(pwd)"\n"""
+    heard = ask([str(put(tmp_path, says))])
+    assert (heard["system"], heard["said"]) == (["/"], ["/"])
+
+
 def test_opencode_tells_an_agent_that_another_sent_how_to_recall_and_no_more(
     works: Path, tmp_path: Path, ask: Callable[..., dict[str, Any]]
 ) -> None:
