@@ -62,9 +62,16 @@ class Installation:
 
     @property
     def memory(self) -> Whose:
-        """Whose memory the agent has by the configs; "only" also for a host whose memory no config switches off."""
+        """Whose memory the agent has, if the configs say so; else "beside", or "only" if no config could say otherwise.
+
+        A host's memory that no config mentions may be off, but nobody chose that.
+        """
         for memory in ("inside", "only"):
-            if self._has_choice(allow=False, memory=memory) and self._holds_choice(allow=False, memory=memory):
+            options = replace(self.options, allow=False, memory=memory)
+            said = any(
+                each.is_written(self._parsed(config)) for config in self.configs for each in config.choices(options)
+            )
+            if said and self._holds_choice(allow=False, memory=memory):
                 return memory
         return "beside" if self.can_switch_memory_off else "only"
 

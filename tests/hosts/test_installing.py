@@ -907,6 +907,14 @@ def test_codex_gets_the_permission_and_its_own_memories_are_off_only_where_they_
     assert file.read_text() == CODEX + "[features]\nmemories = true\n"
 
 
+@pytest.mark.parametrize("host", ["codex", "goose"])
+def test_installed_again_no_memory_is_said_to_be_off_that_nobody_switched_off(run: Run, home: Path, host: str) -> None:
+    run("install", host)
+    again = run("install", host)
+    assert "(--memory only: this one alone)" in again.stdout and "this one alone, not" not in again.stdout
+    assert json.loads(run("install", host, "--json", "--dry-run").stdout)["memory"] == "beside"
+
+
 def test_a_host_whose_configs_take_no_permission_says_where_a_person_gives_it(run: Run, home: Path) -> None:
     said = run("install", "claude-desktop", "--allow")
     assert "permission: when it asks for a tool, choose to always allow it" in said.stdout
