@@ -1,5 +1,6 @@
 """Configs of hosts on the disk: reading them, and changing several at once, with a backup of each from before."""
 
+import glob
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ class Change:
     """A change of one file: its text before and after; None where there is no file.
 
     `file` is the target if the config is a link. `makes_backup`: `before` is to be kept beside the file.
-    `drops_backup`: the backup from the installation is to be removed.
+    `drops_backup`: the backup from the installation is to be removed. `number` is that of this backup.
     """
 
     file: Path
@@ -30,11 +31,12 @@ class Change:
     after: str | None
     makes_backup: bool = False
     drops_backup: bool = False
+    number: int = 1
 
     @property
     def backup(self) -> Path:
         """Where the text from before the installation is kept."""
-        return self.file.with_name(self.file.name + _BACKUP)
+        return self.file.with_name(f"{self.file.name}{_BACKUP}" + f"-{self.number}" * (self.number > 1))
 
     @property
     def changes_anything(self) -> bool:
@@ -178,6 +180,13 @@ def resolved_file(config: Config, here: Surroundings) -> Path:
         return file.resolve(strict=file.is_symlink())
     except (OSError, RuntimeError):
         raise BadConfig(f"{file} is a link that leads nowhere; nothing was written") from None
+
+
+def newest_backup(file: Path) -> int:
+    """Return the number of the newest backup beside a config; 1 if there is none."""
+    start = f"{file.name}{_BACKUP}-"
+    ends = (path.name.removeprefix(start) for path in file.parent.glob(f"{glob.escape(start)}*"))
+    return max((int(end) for end in ends if end.isdecimal()), default=1)
 
 
 def config_text(file: Path) -> str | None:

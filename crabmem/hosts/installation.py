@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from ..errors import CrabmemError
-from .config_files import Change, config_text, errors_about, resolved_file
+from .config_files import Change, config_text, errors_about, newest_backup, resolved_file
 from .desired import Desired, holds_claim, holds_ours, put_all, remove_all, restore
 from .host import NAME, Config
 from .options import WHOSE, InstallOptions, Whose
@@ -143,7 +143,7 @@ class Installation:
         with errors_about(file):
             text = config_text(file)
             parsed = parse(config.format, text or "")
-            change = Change(file, text, None)
+            change = Change(file, text, None, number=newest_backup(file))
         with errors_about(change.backup):
             kept = config_text(change.backup)
         with errors_about(file):
@@ -152,7 +152,10 @@ class Installation:
         after = None if changed.text == "" and text is None else changed.text
         if is_sure and kept is None and after != text and not changed.data:
             after = None  # we made this file for another choice, and nothing is left in it
-        return Change(file, text, after, makes_backup=_needs_backup(text, after, kept, parsed, every, is_sure))
+        makes_backup = _needs_backup(text, after, kept, parsed, every, is_sure)
+        # One that is there is from before an earlier installation, or somebody else's: it is never overwritten.
+        number = change.number + (makes_backup and kept is not None)
+        return replace(change, after=after, makes_backup=makes_backup, number=number)
 
     def _removal(self, config: Config) -> Change:
         """Return the change that takes crabmem out of one config. The file goes if nothing is left in it and it has
@@ -162,7 +165,7 @@ class Installation:
         file = resolved_file(config, self._here)
         with errors_about(file):
             text = config_text(file)
-        change = Change(file, text, text)
+        change = Change(file, text, text, number=newest_backup(file))
         if text is None:
             return change
         with errors_about(change.backup):
@@ -171,7 +174,7 @@ class Installation:
             left = restore(parse(config.format, text), every, before, self.is_there)
         after = text if left.text == text else left.text if left.data or before else None
         is_spent = self.is_there and before is not None and after == before.text
-        return Change(file, text, after, drops_backup=is_spent)
+        return replace(change, after=after, drops_backup=is_spent)
 
 
 def desired_in(config: Config, options: InstallOptions) -> list[Desired]:

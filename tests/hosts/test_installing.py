@@ -284,6 +284,22 @@ def test_what_was_changed_since_stays_and_so_does_the_copy(run: Run, home: Path)
     assert f"still kept: {file}.before-crabmem" in result.stdout
 
 
+def test_a_copy_that_is_there_is_neither_overwritten_nor_removed_by_the_next_installation(run: Run, home: Path) -> None:
+    file = written(home / ".codex/config.toml", CODEX)
+    for name in ("config.toml.before-crabmem", "config.toml.before-crabmem-2"):
+        assert f"kept as it was: {file.with_name(name)}" in run("install", "codex").stdout
+        file.write_text("since = 1\n" + file.read_text().replace("since", "before"))
+        assert f"still kept: {file.with_name(name)}" in run("uninstall", "codex").stdout
+    since = file.read_text()
+    run("install", "codex")
+    run("uninstall", "codex")
+    assert exactly(home) == {
+        ".codex/config.toml": since.encode(),
+        ".codex/config.toml.before-crabmem": CODEX.encode(),
+        ".codex/config.toml.before-crabmem-2": f"since = 1\n{CODEX}".encode(),
+    }
+
+
 def test_the_copy_is_of_the_time_before_crabmem(run: Run, home: Path) -> None:
     file = written(home / ".codex/config.toml", CODEX)
     run("install", "codex")
