@@ -95,7 +95,7 @@ def install(name: str, request: Request, *, hooks: bool = True, server: bool = T
         wanted
     ):  # before the configs say that the host's memory is off: should this fail, the next installation imports
         imported = _import(host, memories, dry_run=False, takes_in=True, quiet=True)
-    is_done = _write(wanted, here, request)
+    is_done = _write(wanted)
     next_step = (request.project and host.next_step_in_project) or host.next_step
     lines = [*_outcome(host, changes, is_done), *_choice_lines(installation, choice, imported)]
     data = {
@@ -118,7 +118,7 @@ def uninstall(name: str, request: Request) -> None:
     """Take crabmem out of the configs of a host."""
     host, here = host_named(name), surroundings()
     changes = _installation(options_for(host), here, request).removal()
-    is_done = _write(_confirmed(changes, request, "uninstalled"), here, request)
+    is_done = _write(_confirmed(changes, request, "uninstalled"))
     lines = _removal_outcome(host, changes, is_done)
     show(request.json_wanted, _data(host, request, changes, is_done), lambda: "\n".join(lines))
 
@@ -289,10 +289,9 @@ def _confirmed(changes: Sequence[Change], request: Request, done_word: str) -> S
     return wanted
 
 
-def _write(changes: Sequence[Change], here: Surroundings, request: Request) -> bool:
+def _write(changes: Sequence[Change]) -> bool:
     """Write the configs; return whether there was anything to write."""
-    if changes:
-        write_changes(changes, here.project if request.project else here.home)
+    write_changes(changes)
     return bool(changes)
 
 

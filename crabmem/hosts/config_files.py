@@ -3,8 +3,9 @@
 import glob
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from ..disk import fs
@@ -54,28 +55,29 @@ class Change:
         return unified_diff(self.before, self.after, self.file.as_posix().lstrip("/"))
 
 
-def write_changes(changes: Sequence[Change], stop: Path) -> None:
-    """Make the changes durably: all or, on an error, none, and each file whole. Where a file is removed, folders that
-    are empty then are removed too, up to `stop`.
+def write_changes(changes: Sequence[Change]) -> None:
+    """Make the changes durably: all or, on an error, none, and each file whole. Folders stay when a file is removed,
+    empty or not: nothing tells whether the host made them.
 
     Raises:
         BadConfig: somebody changed a file meanwhile, or made it one that we do not rewrite.
         Unwritable: a file is read-only or cannot be written; or, after another error, cannot be put back.
     """
-    # Each change begun, with the text of its backup before.
-    done: list[tuple[Change, str | None]] = []
+    # Each change begun, with the text of its backup before, and the innermost folder that was there.
+    done: list[tuple[Change, str | None, Path]] = []
     try:
         for change in changes:
             with errors_about(change.backup):
-                done.append((change, config_text(change.backup)))
+                there = next(folder for folder in change.file.parents if folder.exists())
+                done.append((change, config_text(change.backup), there))
             with errors_about(change.file):
-                _write_change(change, stop)
+                _write_change(change)
     except CrabmemError as error:
-        _undo(done, stop, str(error).removesuffix(_NOTHING))
+        _undo(done, str(error).removesuffix(_NOTHING))
         raise
 
 
-def _write_change(change: Change, stop: Path) -> None:
+def _write_change(change: Change) -> None:
     """Make one change, its backup first, so that the text from before is never lost.
 
     Raises:
@@ -86,30 +88,31 @@ def _write_change(change: Change, stop: Path) -> None:
     if change.makes_backup and change.before is not None:
         _write(change.backup, change.before, change.file)
     if change.is_edit:
-        _exchange(change, stop)
+        _exchange(change)
     if change.drops_backup:
         fs.unlink(change.backup)
 
 
-def _exchange(change: Change, stop: Path) -> None:
-    """Put `change.after` in the place of `change.before`; remove the file, and folders left empty, if it is None."""
+def _exchange(change: Change) -> None:
+    """Put `change.after` in the place of `change.before`; remove the file if it is None."""
     if change.after is None:
-        fs.unlink(change.file)
-        return _tidy(change.file.parent, stop)
+        return fs.unlink(change.file)
     fs.make_folder(change.file.parent)
     _write(change.file, change.after, change.file, change.before)
 
 
-def _undo(done: Sequence[tuple[Change, str | None]], stop: Path, error: str) -> None:
-    """Put back the files and backups of all changes that were begun before `error`, the last one first.
+def _undo(done: Sequence[tuple[Change, str | None, Path]], error: str) -> None:
+    """Put back the files and backups of all changes that were begun before `error`, the last one first; remove folders
+    that they made.
 
     Raises:
         Unwritable: some file cannot be put back; the message is `error` and names each such file with its backup.
     """
     stuck = []
-    for change, kept in reversed(done):
+    for change, kept, there in reversed(done):
         try:
-            _restore(change, kept, stop)
+            _restore(change, kept)
+            _tidy(change.file.parent, there)
         except (OSError, CrabmemError):
             stuck.append(change)
     if stuck:
@@ -117,13 +120,13 @@ def _undo(done: Sequence[tuple[Change, str | None]], stop: Path, error: str) -> 
         raise Unwritable(f"{error}, and what was written already cannot be put back: {files}") from None
 
 
-def _restore(change: Change, kept: str | None, stop: Path) -> None:
+def _restore(change: Change, kept: str | None) -> None:
     """Undo one change, whether it was made wholly, in part or not at all. `kept` is the text of the backup before it.
 
     A file that says something else than `change.after` by now is left as it is.
     """
     if change.is_edit and config_text(change.file) == change.after:
-        _exchange(Change(change.file, change.after, change.before), stop)
+        _exchange(Change(change.file, change.after, change.before))
     if kept is None and change.backup.exists():
         fs.unlink(change.backup)
     elif kept is not None and config_text(change.backup) != kept:
@@ -163,10 +166,10 @@ def _put_in_place(fresh: Path, file: Path, before: str | None) -> None:
 
 
 def _tidy(folder: Path, stop: Path) -> None:
-    """Remove `folder` and those above it as far as they are empty, but neither `stop` nor anything outside of it."""
-    while folder != stop and stop in folder.parents and not any(folder.iterdir()):
-        fs.remove_folder(folder)
-        folder = folder.parent
+    """Remove `folder` and those above it, below `stop`, as far as they are there and empty."""
+    for each in takewhile(lambda each: each != stop, (folder, *folder.parents)):
+        with suppress(OSError):
+            fs.remove_folder(each)
 
 
 def resolved_file(config: Config, here: Surroundings) -> Path:

@@ -184,7 +184,7 @@ def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, ho
     [group] = settings["hooks"]["PostToolUse"]
     assert group["matcher"] == "Write|Edit|MultiEdit" and " hook wrote " in group["hooks"][0]["command"]
     run("uninstall", "claude-code")
-    assert files(home) == {}
+    assert exactly(home) == {}
 
 
 @pytest.mark.parametrize("words", [("codex", "--memory", "inside"), ("claude-code", "--memory", "inside", "--here")])
@@ -341,11 +341,11 @@ def test_a_server_of_that_name_that_a_person_wrote_comes_back(run: Run, home: Pa
     text = HANDMADE[host, path]
     written(home / path, text)
     assert run("uninstall", host).stdout.startswith("not installed")
-    assert files(home) == {path: text}
+    assert exactly(home) == {path: text.encode()}
     assert run("install", host).exit_code == 0
     assert "--agent" in (home / path).read_text()
     run("uninstall", host)
-    assert files(home) == {path: text}
+    assert exactly(home) == {path: text.encode()}
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, number: int) -> list[str]:
@@ -379,6 +379,20 @@ def test_whatever_the_disk_refuses_all_configs_are_changed_or_none(
         assert "no space left on device; nothing was written" in result.stderr
         assert files(home) == before, (number, tried)
     assert number > 10
+
+
+def test_an_installation_that_fails_leaves_no_folder_that_it_made(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / ".kiro").mkdir()
+    for number in range(1, 100):
+        with monkeypatch.context() as patch:
+            tried = failing(patch, number)
+            result = run("install", "kiro")
+        if result.exit_code == 0:
+            break
+        assert files(home) == {".kiro": "/"}, (number, tried)
+    assert number > 4
 
 
 def test_what_cannot_be_put_back_is_told_with_the_place_of_the_copy(
@@ -499,14 +513,14 @@ def test_what_gooses_own_extension_remembers_is_taken_in_and_it_is_switched_off(
     assert (home / ".config/goose/config.yaml").read_text() == config
 
 
-def test_a_project_in_the_home_folder_stays_though_it_is_empty(
-    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (home / "work").mkdir()
-    monkeypatch.chdir(home / "work")
-    run("install", "cursor", "--here")
-    run("uninstall", "cursor", "--here")
-    assert files(home) == {"work": "/"}
+@pytest.mark.parametrize(
+    ("host", "folder"), [("kiro", ".kiro/settings"), ("zed", ".config/zed"), ("claude-code", ".claude")]
+)
+def test_a_folder_that_was_there_stays_though_it_is_empty(run: Run, home: Path, host: str, folder: str) -> None:
+    (home / folder).mkdir(parents=True)
+    run("install", host)
+    run("uninstall", host)
+    assert files(home) == {folder: "/"}
 
 
 PLACES = {
@@ -594,7 +608,7 @@ def test_the_server_alone_and_then_the_hooks_alone_leave_nothing(run: Run, home:
         assert run("install", host, words).exit_code == 0
     assert "--agent" in str(files(home)) and " hook " in str(files(home))
     run("uninstall", host)
-    assert files(home) == {}
+    assert exactly(home) == {}
 
 
 def exactly(folder: Path) -> dict[str, bytes]:
@@ -783,13 +797,13 @@ def test_hooks_say_how_to_use_memory_where_there_is_a_server_whose_words_nobody_
         said = "".join(files(home).values())
         assert said.count("--guide") == (not words and not hooks.shows_instructions)
         assert "hook session-start --guide" in said or "--guide" not in said
-    assert run("uninstall", name).exit_code == 0 and files(home) == {}
+    assert run("uninstall", name).exit_code == 0 and exactly(home) == {}
 
 
 def test_the_hooks_alone_are_installed_when_no_server_is_wanted(run: Run, home: Path) -> None:
     assert run("install", "claude-code", "--no-server").exit_code == 0
     assert not (home / ".claude.json").exists() and " hook " in (home / ".claude/settings.json").read_text()
-    assert run("uninstall", "claude-code").exit_code == 0 and files(home) == {}
+    assert run("uninstall", "claude-code").exit_code == 0 and exactly(home) == {}
     assert "leave out --no-server" in run("install", "claude-desktop", "--no-server").stderr
     assert run("install", "codex", "--no-server", "--no-hooks").exit_code == 2
 

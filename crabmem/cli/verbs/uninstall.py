@@ -18,7 +18,7 @@ def uninstall(name: str, project: bool, dry_run: bool, yes: bool, json_wanted: b
 
     What you changed in them since stays; so does the memory.
 
-    A config that nobody else changed is then what it was, byte for byte.
+    A config that nobody else changed is then what it was, byte for byte. Folders stay, be they empty.
 
     \b
     crabmem uninstall claude-code --dry-run
