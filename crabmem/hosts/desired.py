@@ -282,7 +282,7 @@ def restore(
     """
     desired = list(desired)
     config = remove_all(config, [each for each in desired if is_sure or each.is_surely_ours], before)
-    config = _without_defaults(config, desired, before)
+    config = without_defaults(config, desired, before)
     return before if before and before.data == config.data else config
 
 
@@ -324,7 +324,7 @@ def _dropped(config: ParsedConfig, path: Path, before: ParsedConfig | None) -> P
     return config if at(config.data, parent) else _dropped(config, parent, before)
 
 
-def _without_defaults(config: ParsedConfig, desired: Iterable[Desired], before: ParsedConfig | None) -> ParsedConfig:
+def without_defaults(config: ParsedConfig, desired: Iterable[Desired], before: ParsedConfig | None) -> ParsedConfig:
     """Return `config` without our defaults if nothing else differs from `before`; else as it is.
 
     Somebody who changed the config since may need them.

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import CrabmemError
 from .config_files import Change, config_text, errors_about, newest_backup, resolved_file
-from .desired import Desired, holds_claim, holds_ours, put_all, remove_all, restore
+from .desired import Desired, holds_claim, holds_ours, put_all, remove_all, restore, without_defaults
 from .host import NAME, Config
 from .options import WHOSE, InstallOptions, Whose
 from .parsed_config import ParsedConfig, parse
@@ -81,8 +81,9 @@ class Installation:
         return self.is_there and self._holds_choice(allow=False, memory="only")
 
     def changes(self, allow: bool, memory: Whose) -> list[Change]:
-        """Return a change for each config, after which they hold what is asked for, and none of another choice made
-        before. A change may change nothing (`Change.changes_anything`).
+        """Return a change for each config, after which they hold what is asked for, and nothing of another choice made
+        before, nor of the server or the hooks if only the other half is asked for. A change may change nothing
+        (`Change.changes_anything`).
         """
         options = replace(self.options, allow=allow, memory=memory)
         return [self._change(config, options) for config in self.configs]
@@ -136,7 +137,7 @@ class Installation:
             return parse(config.format, config_text(file) or "")
 
     def _change(self, config: Config, options: InstallOptions) -> Change:
-        """Return the change of one config: without what other choices wrote, with what `options` want."""
+        """Return the change of one config: without what other options wrote, with what `options` want."""
         wanted, every = desired_in(config, options), everything_desired(config, options)
         is_sure = self.is_there
         file = resolved_file(config, self._here)
@@ -147,8 +148,11 @@ class Installation:
         with errors_about(change.backup):
             kept = config_text(change.backup)
         with errors_about(file):
-            old = [each for each in _every_choice(config, options) if each not in wanted] if is_sure else []
-            changed = put_all(remove_all(parsed, old, _before(kept, config, every)), wanted)
+            other = replace(options, with_hooks=not options.with_hooks, with_server=not options.with_server)
+            parts = [*_every_choice(config, options), *config.content(other)]
+            old = [each for each in parts if each not in wanted] if is_sure else []
+            before = _before(kept, config, every)
+            changed = put_all(without_defaults(remove_all(parsed, old, before), old, before), wanted)
         after = None if changed.text == "" and text is None else changed.text
         if is_sure and kept is None and after != text and not changed.data:
             after = None  # we made this file for another choice, and nothing is left in it

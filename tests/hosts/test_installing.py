@@ -601,14 +601,23 @@ def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
     assert exactly(home) == before
 
 
-@pytest.mark.parametrize("first", ["--no-hooks", "--no-server"])
-@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "copilot"])
-def test_the_server_alone_and_then_the_hooks_alone_leave_nothing(run: Run, home: Path, host: str, first: str) -> None:
-    for words in (first, {"--no-hooks": "--no-server"}.get(first, "--no-hooks")):
-        assert run("install", host, words).exit_code == 0
-    assert "--agent" in str(files(home)) and " hook " in str(files(home))
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "copilot", "opencode"])
+def test_one_half_alone_takes_the_other_out(run: Run, home: Path, host: str) -> None:
+    other = written(home / ".gemini/settings.json", '{"hooks": {"AfterAgent": [{"hooks": [{"command": "x"}]}]}}')
+    before, server = exactly(home), '"opencode",' if host == "opencode" else "--agent"
+    hook = "crabmem for OpenCode" if host == "opencode" else " hook "
+    for words, there in (
+        ((), (1, 1)),
+        (("--no-hooks",), (1, 0)),
+        (("--no-server",), (0, 1)),
+        (("--no-hooks",), (1, 0)),
+    ):
+        assert run("install", host, *words).exit_code == 0
+        said = "".join(files(home).values())
+        assert (server in said, hook in said) == there and '"command": "x"' in other.read_text()
+        assert run("install", host, *words).stdout.startswith("already installed")
     run("uninstall", host)
-    assert exactly(home) == {}
+    assert exactly(home) == before
 
 
 def exactly(folder: Path) -> dict[str, bytes]:
