@@ -106,6 +106,7 @@ def install(name: str, request: Request, *, hooks: bool = True, server: bool = T
         "to_do": next_step,
     }
     show(request.json_wanted, data, lambda: "\n".join(lines))
+    warn(f"{host.title} will not use all of it: {each}" for each in installation.obstacles(bool(choice.allow)))
     if is_done or not request.dry_run:
         tell(f"now: {next_step}")
     if set(_TEMPORARY) & set(Path(options.program[0]).parts):

@@ -46,7 +46,7 @@ class Config(NamedTuple):
     """A config file of a host: the first of `names` in `folder` that exists, else the first.
 
     `content` registers crabmem: the server and the hooks. `choices` is what the person decides: permissions, and
-    whose memory is used.
+    whose memory is used. `against` is what a person may have written there that keeps the host from using it.
     """
 
     folder: Folder
@@ -54,6 +54,7 @@ class Config(NamedTuple):
     format: Format
     content: Content = lambda want: ()
     choices: Content = lambda want: ()
+    against: Content = lambda want: ()
 
     def file(self, here: "Surroundings") -> "Path":
         """The path of the file."""

@@ -92,6 +92,16 @@ class Installation:
         """Return a change for each config, which takes out what the installation put in and leaves later edits."""
         return [self._removal(config) for config in self.configs]
 
+    def obstacles(self, allow: bool) -> list[str]:
+        """Return what the configs say that keeps the host from using what is installed, each with its file."""
+        options = replace(self.options, allow=allow)
+        return [
+            f"{resolved_file(config, self._here)} says {'.'.join(map(str, each.path))}: {json.dumps(each.value)}"
+            for config in self.configs
+            for each in config.against(options)
+            if each.is_in(self._parsed(config))
+        ]
+
     def is_found(self) -> bool:
         """Whether `is_there`, for callers that change nothing: faster, and a config that cannot be read is skipped."""
         return any(holds_ours(parsed, everything_desired(config, self.options)) for config, parsed in self._naming_us())

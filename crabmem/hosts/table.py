@@ -142,6 +142,13 @@ def _claude_permission(want: "InstallOptions") -> "Sequence[Desired]":
     return want.if_allowed(want.element(("permissions", "allow"), f"mcp__{NAME}"))
 
 
+def _claude_against(want: "InstallOptions") -> "Sequence[Desired]":
+    rules = [f"mcp__{NAME}", *(f"mcp__{NAME}__{tool}" for tool in ("*", *want.tools))]
+    denies, asks = ([want.element(("permissions", kind), rule) for rule in rules] for kind in ("deny", "ask"))
+    no_hooks = want.setting(("disableAllHooks",), True)
+    return [*want.if_server(*denies), *want.if_allowed(*asks), *want.if_hooks(no_hooks)]
+
+
 def _claude_memory_off(want: "InstallOptions") -> "Sequence[Desired]":
     return want.if_ours(want.setting(("autoMemoryEnabled",), False))
 
@@ -189,17 +196,19 @@ _CLAUDE_CODE = Host(
             "json",
             _claude_hooks,
             lambda want: [*_claude_permission(want), *_claude_memory(want)],
+            _claude_against,
         ),
     ),
     project=(
         Config(_project(), (".mcp.json",), "json", _claude_server),
-        Config(_project(".claude"), ("settings.json",), "json", _claude_hooks),
+        Config(_project(".claude"), ("settings.json",), "json", _claude_hooks, against=_claude_against),
         # What one person allows is nobody else's: Claude Code keeps this file out of the project's repository.
         Config(
             _project(".claude"),
             ("settings.local.json",),
             "json",
             choices=lambda want: [*_claude_permission(want), *_claude_memory_off(want)],
+            against=_claude_against,
         ),
     ),
     next_step="start Claude Code anew; /mcp lists the server, /hooks the hooks",

@@ -1025,6 +1025,23 @@ def test_a_permission_that_is_no_list_is_left_to_the_person(run: Run, home: Path
     assert (home / ".claude/settings.json").read_text() == odd
 
 
+@pytest.mark.parametrize("scope", [[], ["--here"]])
+def test_what_a_host_is_told_against_memory_is_named(run: Run, home: Path, scope: list[str]) -> None:
+    told = {"permissions": {"deny": ["mcp__crabmem"], "ask": ["mcp__crabmem__remember"]}, "disableAllHooks": True}
+    folder = home.parent / "project" if scope else home
+    file = written(folder / ".claude/settings.json", json.dumps(told))
+    said = run("install", "claude-code", *scope, "--allow")
+    against = f"crabmem: warning: Claude Code will not use all of it: {file} says "
+    assert [line.removeprefix(against) for line in said.stderr.splitlines() if line.startswith(against)] == [
+        'permissions.deny: "mcp__crabmem"',
+        'permissions.ask: "mcp__crabmem__remember"',
+        "disableAllHooks: true",
+    ]
+    assert "permissions.ask" not in run("install", "claude-code", *scope, "--no-allow").stderr
+    assert "disableAllHooks" not in run("install", "claude-code", *scope, "--no-hooks").stderr
+    assert "permissions.deny" not in run("install", "claude-code", *scope, "--no-server").stderr
+
+
 def test_what_the_host_remembered_is_read_as_its_memory_whatever_it_looks_like(run: Run, home: Path) -> None:
     written(home / f"{MINE}/MEMORY.md", "- [Coffee](coffee.md): how we take it\n")
     written(home / f"{MINE}/coffee.md", "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n")
