@@ -37,14 +37,14 @@ def complete_from(of: "Callable[[Session], Iterable[str]]", is_around: bool = Fa
 
 
 def _find(ctx: click.Context, of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> list[str]:
-    """The texts that `of` finds in the workspace; none where it cannot be read."""
+    """The texts that `of` finds in the workspace, in a session of the kind typed; none where it cannot be read."""
     from ..session.engine import Options
     from ..session.opening import session_at
 
     try:
         wanted = options_so_far(ctx)
         folder = replace(wanted, workspace="").root if is_around else wanted.root
-        with session_at(folder, options=Options(profile=wanted.profile)) as memory:
+        with session_at(folder, kind=wanted.kind or "main", options=Options(profile=wanted.profile)) as memory:
             return [*of(memory)]
     except CrabmemError:
         return []
@@ -84,21 +84,16 @@ def _quoted_for_shell(name: str) -> str:
 
 def _slugs(ctx: click.Context, begun: str) -> list[str]:
     """Return the slugs of facts that begin as typed: the names of their files without ending, so no file is read."""
-    from ..disk.allowed import Allowed
-    from ..session.locate import workspace_at
 
-    try:
-        wanted = options_so_far(ctx)
-        layout = workspace_at(wanted.root, wanted.profile, Allowed(os.environ)).layout
-    except CrabmemError:
-        return []
-    found = set()
-    for folder in layout.entries:
-        for place, _, files in os.walk(wanted.root / folder):
-            inside = Path(place).relative_to(wanted.root).as_posix()
-            paths = (file if inside == "." else f"{inside}/{file}" for file in files if file.startswith(begun))
-            found |= {Path(path).stem for path in paths if layout.is_entry(path)}
-    return sorted(found)
+    def named(memory: "Session") -> Iterable[str]:
+        root, layout, view = memory.root, memory.layout, memory.view
+        for folder in layout.entries:
+            for place, _, files in os.walk(root / folder):
+                inside = Path(place).relative_to(root).as_posix()
+                paths = (file if inside == "." else f"{inside}/{file}" for file in files if file.startswith(begun))
+                yield from (Path(path).stem for path in paths if layout.is_entry(path) and view.allows(path))
+
+    return sorted({*_find(ctx, named)})
 
 
 def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:

@@ -160,6 +160,23 @@ def test_a_shell_completes_facts_tags_and_agents(root: Path, typed: str, found: 
     assert [each.lower() for each in completed(f"crabmem {typed.format(root=root)}")] == found
 
 
+@pytest.mark.parametrize("begun", ["", "z", "Zebra"])
+def test_a_shell_is_offered_nothing_that_is_hidden_from_a_session_of_its_kind(
+    root: Path, begun: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = root.parent / "shy.toml"
+    text = 'about = "shy"\n[kinds.group]\nhides = ["memory/entries/zeb*"]\n[[part]]\nfile = "{overview}"\n'
+    profile.write_text(text)
+    with Memory(root) as memory:
+        memory.remember("Zebra", "a plan", "Secret.")
+    line = f"crabmem --dir {root} --profile {profile}"
+    assert "zebra" in [each.lower() for each in completed(f"{line} show {begun}")]
+    assert "zebra" not in [each.lower() for each in completed(f"{line} --kind group show {begun}")]
+    monkeypatch.setenv("CRABMEM_KIND", "group")
+    assert "zebra" not in [each.lower() for each in completed(f"{line} show {begun}")]
+    assert "wifi" in completed(f"{line} show wi")
+
+
 def test_a_terminal_shows_what_is_long_in_a_pager_and_nothing_else_does(root: Path, run: Run) -> None:
     pager = root.parent / "pager"
     pager.write_text("#!/bin/sh\necho paged; cat\n")
