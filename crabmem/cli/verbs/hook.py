@@ -45,6 +45,7 @@ def hook(
 
     Without EVENT the JSON tells which. The agent is --agent, else the host; the session is the host's. It
     never gets in the way: whatever is wrong, it says {} in time, exits with 0, and why is in .git/crabmem/hooks.log.
+    To Claude Code's pre-compact it says nothing at all: what is printed there goes to the model.
 
     \b
     echo '{"session_id": "s-1", "prompt": "where is the deploy key"}' | crabmem hook prompt --host claude-code
