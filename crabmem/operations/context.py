@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 from operator import methodcaller
 
-from ..errors import NotFound
+from ..errors import NotFound, Unreadable
 from ..prompt import compaction
 from ..prompt import context as prompt_context
 from ..prompt.compaction import Due
@@ -136,8 +136,14 @@ def _text_in_view(session: Session) -> str:
 
 
 def _is_given(session: Session, file: str, at: str | None) -> bool:
-    """Whether the file without which a part is left out is there and not blank; True for a part that names none."""
-    return not file or bool((_file_text(session, "nearest", file, at) or "").strip())
+    """Whether the file without which a part is left out is there and not blank; True for a part that names none.
+
+    Also True for a file that cannot be read: the part that it is says so.
+    """
+    try:
+        return not file or bool((_file_text(session, "nearest", file, at) or "").strip())
+    except Unreadable:
+        return True
 
 
 def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
@@ -157,18 +163,26 @@ def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[
     moment = session.timeline.moment(at) if seen and at is not None else None
     for scope, other in seen.items():
         path = other.layout.overview
-        with suppress(NotFound):
-            if data := other.read(path, moment):
-                place = address(scope, path)
-                yield Piece(part, place, f"(from {place})\n\n{decode(path, data)}")
+        place = address(scope, path)
+        try:
+            with suppress(NotFound):
+                if data := other.read(path, moment):
+                    yield Piece(part, place, f"(from {place})\n\n{decode(place, data)}")
+        except Unreadable as error:
+            yield Piece(part, place, None, trouble=str(error))
 
 
 def _piece(session: Session, part: Part, of: str, file: str, at: str | None) -> Piece:
-    """The piece of a part whose text is a file; its default text if the file is missing, no text if it is hidden."""
+    """The piece of a part whose text is a file: its default text if the file is missing, no text if it is hidden or
+    cannot be read.
+    """
     path = session.layout.named(file)
     if not session.view.allows(path):
         return Piece(part, path, None, is_hidden=True)
-    text = _file_text(session, of, file, at)
+    try:
+        text = _file_text(session, of, file, at)
+    except Unreadable as error:
+        return Piece(part, path, None, trouble=str(error))
     return Piece(part, path, template(part.default) if text is None and part.default else text)
 
 
@@ -176,6 +190,9 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
     """The text of a file of this workspace (`of` "own"), of its parent's ("parent"), or of the first that has one.
 
     A workspace without a parent reads its own for "parent". None if there is no such file, or the view hides it.
+
+    Raises:
+        Unreadable: the file cannot be read, or is not UTF-8.
     """
     path_in: Callable[[Layout], str] = methodcaller("named", file)
     path = path_in(session.layout)

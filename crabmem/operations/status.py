@@ -1,6 +1,7 @@
 """How a workspace stands at this moment: what is in it, who wrote last, what is not recorded, what waits."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 
 from ..disk.scan import Scan
@@ -29,7 +30,7 @@ def status(session: Session) -> Status:
     Checks that take long are left to `doctor`. A damaged history is reported in `odd`, and is no error.
     """
     facts, unreadable, scan = session.look(lambda now: (len(now.entries.paths), len(now.entries.unreadable), now.scan))
-    odd = [*filter(None, [_settings_words(session)])]
+    odd = [*filter(None, [_settings_words(session)]), *_left_out(session)]
     last: Commit | None = None
     edits: tuple[UnrecordedEdit, ...] = ()
     held = unrecorded_in(session, scan)
@@ -107,6 +108,14 @@ def _settings_words(session: Session) -> str:
     except CrabmemError as error:
         return str(error)
     return settings_problem(session)
+
+
+def _left_out(session: Session) -> Iterator[str]:
+    """Yield which files the prompt is without, as they cannot be read; nothing while the settings cannot."""
+    from .context import pieces  # late: for most profiles nothing else here loads msgspec
+
+    with suppress(CrabmemError):
+        yield from (f"left out of the prompt: {piece.trouble}" for piece in pieces(session) if piece.trouble)
 
 
 def _oddities(session: Session, held: Losses | None) -> Iterator[str]:

@@ -18,8 +18,8 @@ from .budget import Budget, cut
 from .profile import Generated, Kind, Part, Profile
 
 #: The outcome for a file, in this order: in the context whole; cut; missing or blank; left out for want of room; hidden
-#: from that kind of session.
-Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
+#: from that kind of session; there, but no text that can be read.
+Status = Literal["ok", "truncated", "missing", "left out", "hidden", "unreadable"]
 # The placeholder in words for the list of tools.
 _TOOLS = "{tools}"
 # Characters per token in English, for a rough count without a tokenizer.
@@ -33,13 +33,14 @@ class Piece(msgspec.Struct, frozen=True):
     """A part of a profile in one workspace: `raw` is the text of the file at `path`, None when there is no file.
 
     For a part that is no file `path` is "", and `raw` has its words. A piece that `is_hidden` from the session has no
-    text.
+    text, nor has one whose file cannot be read: `trouble` says why.
     """
 
     part: Part
     path: str
     raw: str | None
     is_hidden: bool = False
+    trouble: str = ""
 
 
 def fixed_text(part: Part) -> str:
@@ -55,15 +56,16 @@ def guidance(parts: Iterable[Part], tools: str) -> str:
 
 class ContextRow(msgspec.Struct, frozen=True):
     """A row of the account: how many characters the file `name` has (`raw`), how many of them are in the context
-    (`injected`), and how many may be (`limit`)."""
+    (`injected`), and how many may be (`limit`); `trouble` is why it cannot be read."""
 
-    JSON = ("name", "status", "raw", "injected", "limit", "raw_tokens", "injected_tokens")
+    JSON = ("name", "status", "raw", "injected", "limit", "raw_tokens", "injected_tokens", "trouble?")
 
     name: str
     status: Status
     raw: int
     injected: int
     limit: int
+    trouble: str = ""
 
     @property
     def raw_tokens(self) -> int:
@@ -151,6 +153,7 @@ def assemble(
             len(row.piece.raw or ""),
             row.injected,
             _limit(row.piece.part, profile),
+            row.piece.trouble,
         )
         for row in rows
         if row.piece.part.is_read
@@ -180,7 +183,9 @@ def _rows_in_budget(
         for share in {"", piece.part.share} if piece.part.is_read else ():
             left[share] -= row.injected
     short = [row.piece.path for row in rows if row.status in ("truncated", "left out")]
+    bad = [row.piece.path for row in rows if row.piece.trouble]
     words = f"Shortened here, to fit: {', '.join(short)}. Read the file for its whole text." if short else ""
+    words += f"\n\nLeft out here, as it cannot be read: {', '.join(bad)}." if bad else ""
     return [replace(row, text=words) if row.piece.part.say == "cut" else row for row in rows]
 
 
@@ -197,6 +202,8 @@ def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> 
     part = piece.part
     if piece.is_hidden:
         return _Row(piece, "hidden", "")
+    if piece.trouble:
+        return _Row(piece, "unreadable", "")
     room = min(_limit(part, profile), left[""], left[part.share])
     budget = _KEPT[part.keep](profile.budget)
     raw = piece.raw or ""

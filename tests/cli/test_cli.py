@@ -742,8 +742,18 @@ def test_showing_an_entry_that_cannot_be_read_says_so(run: Run, root: Path) -> N
 
 def test_an_overview_that_cannot_be_read_is_an_error(run: Run, root: Path) -> None:
     (root / "memory" / "MEMORY.md").write_bytes(b"caf\xe9")
-    for verb in ("prompt", "memory"):
-        assert_one_line_error(run(verb), "memory/MEMORY.md is not UTF-8 text (byte 3); save it as UTF-8")
+    assert_one_line_error(run("memory"), "memory/MEMORY.md is not UTF-8 text (byte 3); save it as UTF-8")
+
+
+def test_a_prompt_without_an_unreadable_overview_is_given_and_says_so(run: Run, root: Path) -> None:
+    (root / "memory" / "MEMORY.md").write_bytes(b"caf\xe9")
+    trouble = "memory/MEMORY.md is not UTF-8 text (byte 3); save it as UTF-8"
+    for words in (("prompt",), ("prompt", "--account"), ("prompt", "--json")):
+        result = run(*words)
+        assert (result.exit_code, result.stderr) == (0, f"crabmem: warning: left out of the prompt: {trouble}\n")
+    assert "# Who I am" in run("prompt").stdout
+    assert re.search(r"^memory/MEMORY.md +unreadable +0 ", run("prompt", "--account").stdout, re.MULTILINE)
+    assert f"left out of the prompt: {trouble}" in " ".join(run("status").stdout.split())
 
 
 @pytest.mark.parametrize("verb", ["log", "diff", "undo", "remember"])

@@ -316,6 +316,16 @@ def test_before_compaction_claude_code_hears_nothing_at_all(root: Path) -> None:
     assert run(root, spoken("gemini", "pre-compact"), "pre-compact", "--host", "gemini").stdout == b"{}\n"
 
 
+def test_an_overview_that_cannot_be_read_takes_only_itself_from_what_hooks_say(root: Path) -> None:
+    file = root / "memory/MEMORY.md"
+    for spoil in (lambda: file.write_bytes(b"caf\xe9"), lambda: file.symlink_to(root / "Crab.md")):
+        file.unlink()
+        spoil()
+        assert "# Who I am" in context(heard(root, spoken("claude-code", "session-start", session_id=str(spoil))))
+        assert "Luna" in context(heard(root, spoken("claude-code", "prompt", session_id=str(spoil))))
+    file.unlink()
+
+
 LONG = pytest.mark.parametrize("text", ["- a line of the overview", "ä€ and more \U0001f980", "<memory>", "x" * 40_000])
 
 

@@ -13,6 +13,7 @@ import pytest
 from crabmem import Memory
 from crabmem.errors import CrabmemError
 from crabmem.operations import files as files_operations
+from crabmem.operations import status as status_operations
 from crabmem.prompt.profile import KINDS, Kind, load_profile, profile_names
 from crabmem.session import opening
 from crabmem.text.templates import template
@@ -216,6 +217,39 @@ def test_an_overview_of_30_kilobytes_is_served_head_and_tail_and_said_to_be_cut(
         assert "fact 0000" in text and "fact 2499" in text and "fact 1700" not in text
         assert "MEMORY.md. Read the file" in text
     assert (root / "MEMORY.md").read_text() == "\n".join(lines)
+
+
+def _as_link(file: Path) -> None:
+    file.with_name("real.md").write_text("Mirela.")
+    file.symlink_to("real.md")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [_as_link, Path.mkdir, lambda file: file.write_bytes(b"caf\xe9"), lambda file: file.write_text("x" * 5_000_001)],
+    ids=["a link", "a folder", "not UTF-8", "too large"],
+)
+@pytest.mark.parametrize("profile", profile_names())
+def test_one_file_that_cannot_be_read_takes_nothing_else_out_of_the_prompt(
+    tmp_path: Path, profile: str, spoil: Callable[[Path], None]
+) -> None:
+    names = [part.file for part in load_profile(profile).parts_for("main") if part.file]
+    with Memory(tmp_path, profile=profile) as memory:
+        paths = [memory.layout.named(name) for name in names]
+        for path in paths:
+            memory.file(path).parent.mkdir(parents=True, exist_ok=True)
+            memory.file(path).write_text(f"This is {path}.")
+        for path in paths:
+            memory.file(path).unlink()
+            spoil(memory.file(path))
+            found = memory.context()
+            assert [part.name for part in found.parts if part.status == "unreadable"] == [path]
+            assert [f"This is {other}." in found.text for other in paths] == [other != path for other in paths]
+            assert all(path in part.trouble for part in found.parts if part.trouble)
+            assert f"cannot be read: {path}." in found.text or "cut" not in {part.say for part in memory.profile.part}
+            assert any(path in words for words in status_operations.status(memory).odd)
+            memory.file(path).rmdir() if memory.file(path).is_dir() else memory.file(path).unlink()
+            memory.file(path).write_text(f"This is {path}.")
 
 
 # Whose files

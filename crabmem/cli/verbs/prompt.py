@@ -9,7 +9,7 @@ from ...tools import guide
 from ..app import verb
 from ..opening import open_session
 from ..options import as_of_option, json_option
-from ..output import show
+from ..output import show, warn
 
 
 @verb(after="review")
@@ -32,11 +32,11 @@ def prompt(account: bool, as_of: str | None, json_wanted: bool) -> None:
     crabmem --kind subagent prompt --as-of yesterday
     """
     memory = open_session()
+    found = guide.context(memory, as_of=as_of)
+    warn(f"left out of the prompt: {part.trouble}" for part in found.parts if part.trouble)
     if account:
-        found = guide.context(memory, as_of=as_of)
         return show(json_wanted, {"workspace": str(memory.root), **json_of(found)}, lambda: _account(memory, found))
-    text = guide.prompt(memory, as_of)
-    show(json_wanted, {"prompt": text}, lambda: text)
+    show(json_wanted, {"prompt": found.text}, lambda: found.text)
 
 
 def _account(memory: Session, found: Context) -> str:
