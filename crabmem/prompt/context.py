@@ -242,7 +242,7 @@ def _rows_in_limit(limit: int, rows: list[_Row], profile: Profile, root: Path) -
         if over > 0 and row.text and row.piece.part.is_read:
             whole, of = _whole(row, budget)  # what the profile had room for says in its midst that it was cut
             mark = f"(cut here, of {of:,} characters; read {root / row.piece.path} for the rest)"
-            kept = first_lines(whole, max(units(row.text) - over, units(mark)), mark)
+            kept = first_lines(whole, max(units(row.text.strip()) - over, units(mark)), mark)
             rows[at] = replace(row, text=kept, status="truncated")
     return rows
 

@@ -152,6 +152,12 @@ def test_a_host_with_less_room_gets_the_last_file_cut_first(limit: int) -> None:
     assert "cut here" in found.text or limit == 400
 
 
+def test_a_file_that_the_profile_cut_at_its_end_still_fits_into_the_limit_of_a_host(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("word " * 2_600)
+    with Memory(tmp_path, profile="legion") as memory:
+        assert all(len(memory.prompt(limit=limit)) <= limit for limit in range(9_990, 10_010))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
