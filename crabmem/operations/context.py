@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 from operator import methodcaller
 
-from ..errors import NotFound, Unreadable
+from ..errors import InvalidArguments, NotFound, Unreadable
 from ..prompt import compaction
 from ..prompt import context as prompt_context
 from ..prompt.compaction import Due
@@ -37,11 +37,15 @@ def context(
 
     `tools` are the names of the tools that the guide mentions. With `as_of`, the files are those of that revision or
     time. Without `overview` the overview is left out, for hosts that read the file themselves. `limit` is the most
-    characters: the last files are shortened first, with a line that says where the rest is.
+    characters: the last files are shortened first, with a line that says where the rest is. Other parts, as the guide,
+    are never shortened: a limit below what they need is exceeded.
 
     Raises:
+        InvalidArguments: `limit` is below 1, or no whole number.
         NotFound: there is no such revision or time.
     """
+    if limit is not None and (limit < 1 or not isinstance(limit, int)):
+        raise InvalidArguments(f"limit must be a whole number of at least 1, not {limit}")
     sayings: dict[Generated, str] = {"tools": listed(tools), **_generated_texts(session, as_of)}
     shown = [piece for piece in pieces(session, as_of) if overview or piece.path != session.layout.overview]
     return assemble(session.profile, session.kind, shown, sayings, list(tools), limit, session.root)

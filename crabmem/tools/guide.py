@@ -24,10 +24,10 @@ def context(
     With `as_of`, the files are those of that revision or time, the tools those of today. Without `guide` the tools are
     not mentioned, for hosts that offer none; without `overview` it is left out, for hosts that read the file
     themselves. `limit` is the most characters: the last files are shortened first, with a line that says where the rest
-    is.
+    is. Other parts, as the guide, are never shortened: a limit below what they need is exceeded.
 
     Raises:
-        InvalidArguments: there is no such kind of session.
+        InvalidArguments: there is no such kind of session, or `limit` is below 1 or no whole number.
         NotFound: there is no such revision or time.
     """
     asked = session if kind is None or kind == session.kind else session.of_kind(kind)

@@ -158,6 +158,12 @@ def test_a_file_that_the_profile_cut_at_its_end_still_fits_into_the_limit_of_a_h
         assert all(len(memory.prompt(limit=limit)) <= limit for limit in range(9_990, 10_010))
 
 
+@pytest.mark.parametrize("limit", [0, -1, 1.5, 2e3])
+def test_a_limit_that_is_no_number_of_characters_is_refused(memory: Memory, limit: int) -> None:
+    with pytest.raises(InvalidArguments, match=f"limit must be a whole number of at least 1, not {limit}"):
+        memory.prompt(limit=limit)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
