@@ -82,7 +82,7 @@ class Context(msgspec.Struct, frozen=True):
     """The `text` that goes before a conversation of a `kind`, with a row for each file and the names of the tools.
 
     `most_of_a_file` is the most characters of one file, unless its part has a limit of its own; `most_of_all` of all
-    files together; `shares` of the files that have a limit together, by its name.
+    files together but those that have a limit together: `shares`, by its name.
     """
 
     JSON = ("kind", "parts", "limits", "characters", "tokens", "tools")
@@ -165,14 +165,13 @@ def assemble(
 
 def _limit(part: Part, profile: Profile) -> int:
     """The most characters of a part in the context, if the other parts take nothing of what they share."""
-    most = profile.shares.get(part.share, profile.budget.total)
-    return min(part.limit or profile.budget.part, most, profile.budget.total)
+    return min(part.limit or profile.budget.part, profile.shares.get(part.share, profile.budget.total))
 
 
 def _rows_in_budget(
     profile: Profile, pieces: Sequence[Piece], generated: Mapping[Generated, str], root: str
 ) -> list[_Row]:
-    """The parts in order, each cut to the room that the parts before have left of the total and of its share.
+    """The parts in order, each cut to the room that the parts before have left of its share, else of the total.
 
     The part that says which files were cut gets its text last.
     """
@@ -180,8 +179,8 @@ def _rows_in_budget(
     for piece in pieces:
         row = _row(piece, profile, left, root) if piece.part.is_read else _Row(piece, "ok", _words(piece, generated))
         rows.append(row)
-        for share in {"", piece.part.share} if piece.part.is_read else ():
-            left[share] -= row.injected
+        if piece.part.is_read:
+            left[piece.part.share] -= row.injected
     short = [row.piece.path for row in rows if row.status in ("truncated", "left out")]
     bad = [row.piece.path for row in rows if row.piece.trouble]
     words = f"Shortened here, to fit: {', '.join(short)}. Read the file for its whole text." if short else ""
@@ -198,13 +197,13 @@ def _words(piece: Piece, generated: Mapping[Generated, str]) -> str:
 
 
 def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> _Row:
-    """The row of a file. `left` has the characters that are left: under "" of the total, and by name of each share."""
+    """The row of a file. `left` has the characters that are left: by name of each share, under "" of the total."""
     part = piece.part
     if piece.is_hidden:
         return _Row(piece, "hidden", "")
     if piece.trouble:
         return _Row(piece, "unreadable", "")
-    room = min(_limit(part, profile), left[""], left[part.share])
+    room = min(_limit(part, profile), left[part.share])
     budget = _KEPT[part.keep](profile.budget)
     raw = piece.raw or ""
     given = _near(raw, room, _KEPT["tail"](budget) if part.lines else budget)
@@ -212,7 +211,7 @@ def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> 
     if not text:
         mark = profile.missing if part.file else ""  # nothing is wrong about a day without a note
         return _Row(piece, "missing", mark.replace("{path}", piece.path))
-    if min(left[""], left[part.share]) < profile.budget.least:
+    if left[part.share] < profile.budget.least:
         return _Row(piece, "left out", "")
     wanted = "\n".join(text.split("\n")[-part.lines :])
     kept = cut(wanted, room, budget, piece.path, len(wanted) + len(raw) - len(given), root)

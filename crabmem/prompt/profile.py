@@ -73,7 +73,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] | None = None
     """Characters of this part; else budget.part."""
     share: str = ""
-    """A name in shares: the parts that name it have its characters together."""
+    """A name in shares: the parts that name it have its characters together, beside the total."""
     keep: Literal["both", "head", "tail"] = "both"
     """Which end stays of a text that is too long."""
     default: str = ""

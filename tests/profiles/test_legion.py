@@ -106,6 +106,19 @@ def test_of_learnings_the_newest_are_in_view_in_order_within_their_share(root: P
     assert "errors 39 " in prompt(root, "heartbeat") and "corrections 39 " in prompt(root, "heartbeat")
 
 
+def test_learnings_have_their_characters_beside_those_of_the_files(root: Path) -> None:
+    for name in ("AGENTS.md", "INSTRUCTIONS.md", "SOUL.md", "USER.md", "MEMORY.md", "TEAM.md", "SYSTEM.md"):
+        put(root, name, "x" * 20_000)
+    for kind in ("errors", "corrections", "wins"):
+        put(root, f"learnings/{kind}.md", f"- [2026-03-01 00:00 UTC] the newest of {kind}\n")
+    text = prompt(root)
+    assert all(f"the newest of {kind}" in text for kind in ("errors", "corrections", "wins"))
+    assert "Shortened here, to fit: AGENTS.md, INSTRUCTIONS.md, SOUL.md, USER.md, MEMORY.md, TEAM.md, SYSTEM.md." in text
+    found = parts(root)
+    assert found["SYSTEM.md"] == ("left out", 0)
+    assert sum(size for name, (_, size) in found.items() if not name.startswith("learnings/")) <= 48_000
+
+
 def test_twenty_lines_of_each_are_shown_whole_where_they_fit(root: Path) -> None:
     put(root, "learnings/wins.md", "".join(f"- [2026-03-01 00:00] win {n}\n" for n in range(40)))
     text = prompt(root)
