@@ -61,7 +61,10 @@ def memory_search(
     words = partial(tokens, language=memory.settings.language)
     found = _alternating(facts, files, words)[:max_results]
     uses.count_uses_by_name(memory, facts)
-    sides = [each for each in (facts, files) if each is not None and (len(each) or not found)]
+    # Without any fact recall says that memory is empty: not beside files that were searched.
+    has_files_alone = files is not None and files.searched and not (facts.searched or facts.unreadable)
+    told = (files,) if has_files_alone else (facts, files)
+    sides = [each for each in told if each is not None and (len(each) or not found)]
     note = "; ".join(dict.fromkeys(each.note for each in sides if each.note))
     aside = f" ({one_line(note)})" if note else ""
     missing = _missing(query, found, words)
