@@ -4,7 +4,7 @@ A file never grows without end: its older half goes, and stays in history.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Literal, get_args
 
@@ -26,7 +26,7 @@ BEGINNINGS = (
 
 _TOOL, _ERROR, _CONTEXT = 100, 500, 300
 _SAID, _ANSWER = 200, 500
-_TIME = "[%Y-%m-%d %H:%M]"
+_TIME = "[%Y-%m-%d %H:%M UTC]"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ def with_lesson(before: str, lesson: Lesson, now: datetime) -> str:
     last = before.rstrip().rpartition("\n")[2]
     if last.startswith("- [") and last.partition("] ")[2] == lesson.words:
         return before
-    return _within_bound(appended(before or f"# {lesson.kind.capitalize()}\n\n", f"- {now:{_TIME}} {lesson.words}\n"))
+    line = f"- {now.astimezone(UTC):{_TIME}} {lesson.words}\n"
+    return _within_bound(appended(before or f"# {lesson.kind.capitalize()}\n\n", line))
 
 
 def _within_bound(text: str) -> str:
@@ -89,5 +90,5 @@ def _within_bound(text: str) -> str:
     lines = text.splitlines(keepends=True)
     starts = [number for number, line in enumerate(lines) if line.startswith("- ")]
     sizes = list(accumulate(len(line.encode()) for line in reversed(lines)))
-    newer = [start for start in starts if sizes[len(lines) - start - 1] <= MOST // 2]
+    newer = [start for start in starts if sizes[len(lines) - start - 1] <= sizes[-1] // 2]
     return "".join([*lines[: starts[0]], *lines[newer[0] :]])

@@ -113,7 +113,9 @@ def test_learnings_have_their_characters_beside_those_of_the_files(root: Path) -
         put(root, f"learnings/{kind}.md", f"- [2026-03-01 00:00 UTC] the newest of {kind}\n")
     text = prompt(root)
     assert all(f"the newest of {kind}" in text for kind in ("errors", "corrections", "wins"))
-    assert "Shortened here, to fit: AGENTS.md, INSTRUCTIONS.md, SOUL.md, USER.md, MEMORY.md, TEAM.md, SYSTEM.md." in text
+    assert (
+        "Shortened here, to fit: AGENTS.md, INSTRUCTIONS.md, SOUL.md, USER.md, MEMORY.md, TEAM.md, SYSTEM.md." in text
+    )
     found = parts(root)
     assert found["SYSTEM.md"] == ("left out", 0)
     assert sum(size for name, (_, size) in found.items() if not name.startswith("learnings/")) <= 48_000

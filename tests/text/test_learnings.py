@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -21,8 +21,20 @@ NOW = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 def test_an_error_is_one_line_with_time_tool_and_context() -> None:
     lesson = tool_failure("exec", "exit 1:\n  no such file", "while building")
     assert with_lesson("", lesson, NOW) == (
-        "# Errors\n\n- [2026-03-14 09:26] **exec**: exit 1: no such file (while building)\n"
+        "# Errors\n\n- [2026-03-14 09:26 UTC] **exec**: exit 1: no such file (while building)\n"
     )
+
+
+def test_a_lesson_says_its_time_in_utc_wherever_it_was_learned() -> None:
+    east = NOW.astimezone(timezone(timedelta(hours=14)))
+    assert with_lesson("", win("Asking"), east) == "# Wins\n\n- [2026-03-14 09:26 UTC] Asking\n"
+
+
+@pytest.mark.parametrize("size", [MOST, 2 * MOST, 4 * MOST])
+def test_of_a_file_that_is_too_long_the_newer_half_stays(size: int) -> None:
+    line = "- [2026-01-01 00:00 UTC] **old**: it failed\n"
+    text = with_lesson(line * (size // len(line)), win("Asking"), NOW)
+    assert size // 2 - 2 * len(line) < len(text) <= size // 2 + len(line)
 
 
 def test_a_correction_has_what_was_said_and_the_answer_each_cut() -> None:
@@ -70,13 +82,17 @@ def test_a_file_stays_bounded_and_the_newest_is_always_there(texts: list[str], b
 def test_above_the_lessons_a_persons_words_stay() -> None:
     old = "# Errors\nRead this first.\n" + "".join(f"- [2026-01-01 00:00] **t**: {n}\n  more\n" for n in range(1_500))
     text = with_lesson(old, tool_failure("new", "broke"), NOW)
-    assert text.startswith("# Errors\nRead this first.\n- [2026-01-01 00:00]") and len(text.encode()) <= MOST // 2 + 50
-    assert text.endswith("**t**: 1499\n  more\n- [2026-03-14 09:26] **new**: broke\n")
+    assert (
+        text.startswith("# Errors\nRead this first.\n- [2026-01-01 00:00]")
+        and len(text.encode()) <= len(old) // 2 + 100
+    )
+    assert text.endswith("**t**: 1499\n  more\n- [2026-03-14 09:26 UTC] **new**: broke\n")
 
 
 def test_a_file_of_another_system_keeps_its_line_breaks() -> None:
     assert (
-        with_lesson("# Wins\r\n\r\n- [x] a\r\n", win("b"), NOW) == "# Wins\r\n\r\n- [x] a\r\n- [2026-03-14 09:26] b\r\n"
+        with_lesson("# Wins\r\n\r\n- [x] a\r\n", win("b"), NOW)
+        == "# Wins\r\n\r\n- [x] a\r\n- [2026-03-14 09:26 UTC] b\r\n"
     )
 
 
