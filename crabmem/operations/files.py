@@ -156,7 +156,7 @@ def excerpt(session: Session, path: str, start: int = 1, lines: int | None = Non
     """Return `lines` lines (None: all) from line `start` on, of a file that `search` looks into; `at` as for `get`.
 
     A file outside of the workspace goes by its whole path. Of such a file at most `recall_budget` characters are
-    returned.
+    returned. The overview goes by `MEMORY.md` where it is an older `memory.md`, too.
 
     Raises:
         InvalidArguments: `search` does not look into that file, or a number is below 1.
@@ -169,6 +169,9 @@ def excerpt(session: Session, path: str, start: int = 1, lines: int | None = Non
     if not searches(session, path):
         there = ", ".join(session.profile.search.files) or "none in this profile"
         raise InvalidArguments(f"{path or 'nothing'} is none of the files that are searched ({there})")
+    overview = session.layout.overview
+    if path.casefold() == overview.casefold() and session.read(path, at) is None:
+        path = overview
 
     def read(now: Snapshot) -> Excerpt:
         is_ours = not is_elsewhere(path)

@@ -310,6 +310,17 @@ def test_an_overview_of_the_older_name_is_read_and_written_where_it_is(sample: S
     assert "The new one." in told(root, "claw") and "# Short" not in told(root, "claw")
 
 
+@pytest.mark.parametrize(("profile", "argument"), [("camel", "filePath"), ("claw", "path")])
+def test_memory_get_gives_the_overview_by_the_name_it_is_asked_for_whichever_it_has(
+    tmp_path: Path, profile: str, argument: str
+) -> None:
+    for name, asked in (("memory.md", "MEMORY.md"), ("MEMORY.md", "memory.md"), ("memory.md", "./MEMORY.md")):
+        stem = name.removesuffix(".md")
+        root = workspace(tmp_path / f"{stem}-{len(asked)}", **{stem: "Wheat paste holds."})
+        with Memory(root, profile=profile) as memory:
+            assert "Wheat paste holds." in memory.call("memory_get", {argument: asked}).text
+
+
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_the_older_name_in_an_agents_workspace_comes_before_the_parents_overview(sample: Sample, profile: str) -> None:
     root = sample("camel")
