@@ -16,8 +16,11 @@ from .errors import InvalidSettings as InvalidSettings
 from .errors import MassLoss as MassLoss
 from .errors import Moved as Moved
 from .errors import NotFound as NotFound
+from .errors import PurgeWaits as PurgeWaits
 from .errors import Stale as Stale
 from .errors import SyncError as SyncError
+from .errors import Unexpected as Unexpected
+from .errors import Unreachable as Unreachable
 from .errors import Unreadable as Unreadable
 from .errors import Unwritable as Unwritable
 from .git.packing import Packed as Packed

@@ -19,7 +19,7 @@ _SENTENCE = re.compile(r"(?P<query>.*\S)\s++must\s++(?P<never>not\s++)?return\s+
 #: Whether memory was good at a moment; None when that cannot be told.
 Test = Callable[[Snapshot], bool | None]
 #: Called after each look, with its verdict.
-Progress = Callable[[Step], None]
+StepProgress = Callable[[Step], None]
 
 
 class Found(NamedTuple):
@@ -34,7 +34,7 @@ def bisect(
     test: Test,
     since: str | None = None,
     until: str | None = None,
-    progress: Progress | None = None,
+    progress: StepProgress | None = None,
 ) -> Bisected:
     """Return the commit that made memory bad, or the suspects where no look could tell.
 
@@ -88,7 +88,7 @@ def _ends_within(history: History, trial: "_Trial", found: Found, good: str) -> 
 class _Trial:
     """Runs the test at places of its `line`, and counts the looks in `steps`. Commits with the same files share one."""
 
-    def __init__(self, session: Session, line: Line, test: Test, progress: Progress | None) -> None:
+    def __init__(self, session: Session, line: Line, test: Test, progress: StepProgress | None) -> None:
         self._session, self.line, self._test, self._progress = session, line, test, progress
         #: Verdicts by the id of a commit's tree.
         self._known: dict[str | None, bool | None] = {}
