@@ -32,14 +32,17 @@ def standard_input() -> str:
     """Return all of standard input.
 
     Raises:
-        UsageError: another text of this command was read from it already.
+        UsageError: it is empty, or another text of this command was read from it already.
         InvalidArguments: it is not UTF-8.
     """
     noted = click.get_current_context().meta
     if noted.get(_IS_READ):
         raise click.UsageError("- is standard input, and only one text can be read from it; give the others as text")
     noted[_IS_READ] = True
-    return _decode(sys.stdin.buffer.read(), "standard input")
+    text = _decode(sys.stdin.buffer.read(), "standard input")
+    if not text.strip():
+        raise click.UsageError("standard input is empty: the program before the pipe may have failed; run it alone")
+    return text
 
 
 def words_of(words: Sequence[str]) -> str:

@@ -64,7 +64,7 @@ def file_group(
         ),
     )
     @click.argument("source", metavar="[-]", required=False)
-    @click.option("-c", "--content", type=TEXT, help="The whole new text, or -.")
+    @click.option("-c", "--content", type=TEXT, help="The whole new text, or -; '' empties the file.")
     @click.option("--file", type=click.Path(), help="Read it from a file.")
     @click.option("--if-version", metavar="V", help=f"Only if it is still this version (`{name} show --json`).")
     @json_option

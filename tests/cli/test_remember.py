@@ -49,7 +49,7 @@ def test_every_text_has_a_name_that_a_fact_can_have(text: str) -> None:
 def test_a_text_on_standard_input_is_named_too(run: Run) -> None:
     assert run("remember", "-", stdin="The tide turns at noon.\n").stdout == "remembered: The tide turns at noon\n"
     empty = run("remember", "-", stdin=" \n")
-    assert empty.exit_code == 2 and "the content is empty" in empty.stderr
+    assert empty.exit_code == 2 and "standard input is empty" in empty.stderr
 
 
 def test_a_text_replaces_no_fact_that_says_something_else(run: Run, root: Path) -> None:

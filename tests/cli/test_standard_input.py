@@ -77,6 +77,30 @@ def test_only_one_text_is_read_from_standard_input(run: Run, root: Path, words: 
     assert git(root, "rev-parse", "HEAD") == head
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["overview", "set", "-"],
+        ["overview", "set", "-c", "-"],
+        ["overview", "set", "--file", "-"],
+        ["identity", "set", "-"],
+        ["remember", "Wifi", "-t", "-"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("piped", ["", "\n"])
+def test_empty_standard_input_replaces_nothing(run: Run, root: Path, words: list[str], piped: str) -> None:
+    head = git(root, "rev-parse", "HEAD")
+    result = run(*words, stdin=piped)
+    assert result.exit_code == 2 and "standard input is empty" in result.stderr
+    assert git(root, "rev-parse", "HEAD") == head
+
+
+def test_an_empty_text_that_is_typed_empties_a_whole_file(run: Run, root: Path) -> None:
+    assert run("overview", "set", "-c", "").exit_code == 0
+    assert not (root / "memory/MEMORY.md").read_text()
+
+
 def test_a_dash_is_no_name(run: Run) -> None:
     result = run("remember", "-", "-d", "what to drink", "-", stdin="oolong\n")
     assert result.exit_code == 2 and "remember NAME -d DESC -" in result.stderr
