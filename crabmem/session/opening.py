@@ -11,7 +11,7 @@ from ..errors import CrabmemError
 from ..text.times import local
 from ..text.values import replace
 from ..workspace.settings import Settings
-from ..write.actor import PROPOSE, Actor
+from ..write.actor import PROPOSE, Actor, is_on
 from .engine import USUAL, Engine, Options
 from .locate import place_meant
 from .session import Session
@@ -35,7 +35,7 @@ def engine_at(root: str | os.PathLike[str] | None, options: Options = USUAL) -> 
     options = replace(
         options,
         is_parent_named=options.is_parent_named or root is None,
-        is_alone=options.is_alone or bool(os.environ.get("CRABMEM_ONLY_THIS")),
+        is_alone=options.is_alone or is_on("CRABMEM_ONLY_THIS", os.environ),
     )
     place = place_meant(folder, project, own, os.environ, os.path.expanduser("~"))
     engine = Engine(place, local_time, os.environ, options)
@@ -66,6 +66,6 @@ def recover(session: Session) -> None:
         with suppress(CrabmemError, OSError):  # whoever needs the settings says what is wrong with them
             person = session.settings.person
         refuse_taken(session.agent, person)
-    if os.environ.get(PROPOSE):
+    if is_on(PROPOSE, os.environ):
         session.actor = replace(session.actor, proposes=True)
     session.engine.recover()

@@ -8,12 +8,20 @@ from ..text.values import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..git.commits import Note
     from ..workspace.settings import Review
 
 #: The variable by which a process, and all that it starts, only proposes.
 PROPOSE = "CRABMEM_PROPOSE"
 _ABOUT_AN_ENTRY = ("remember", "forget", "edit", "confirm")
+_OFF = frozenset(["", "0", "false", "f", "no", "n", "off"])  # as click reads the variable of a flag
+
+
+def is_on(variable: str, environment: Mapping[str, str]) -> bool:
+    """Return whether a variable that stands for a flag is set, and not to a word for off."""
+    return environment.get(variable, "").strip().lower() not in _OFF
 
 
 @value

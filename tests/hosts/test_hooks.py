@@ -580,6 +580,14 @@ def test_what_a_tool_of_the_host_wrote_in_a_session_that_proposes_is_put_back_an
         assert [each.path for each in proposals.proposals(memory)] == [BOILER]
 
 
+def test_what_a_tool_of_the_host_wrote_does_not_wait_where_the_variable_says_off(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRABMEM_PROPOSE", "0")
+    assert heard(root, wrote(root, BOILER, FACT)) == {}
+    assert newest(root)[1] == "write: Boiler" and (root / BOILER).exists()
+
+
 def test_agent_and_session_of_the_command_win_over_the_hosts(root: Path) -> None:
     told = json.dumps(wrote(root, BOILER, FACT)).encode()
     command = [*forked.COMMAND, "--dir", str(root), "--agent", "coder", "--session", "mine", "hook", "wrote"]

@@ -125,6 +125,17 @@ def test_nothing_of_a_session_that_proposes_reaches_a_file(
     )
 
 
+@pytest.mark.parametrize("word", ["0", "false", "No", "off"])
+def test_a_variable_that_says_off_is_off_for_the_library_as_for_the_command_line(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    for name in ("CRABMEM_PROPOSE", "CRABMEM_ONLY_THIS"):
+        monkeypatch.setenv(name, word)
+    assert run("forget", "Wifi").stdout == "forgot: Wifi\n"
+    with Memory(root) as memory:
+        assert memory.forget("Deploy key").commit and not memory.engine.options.is_alone
+
+
 def test_no_tool_of_a_session_that_proposes_writes_a_file(root: Path) -> None:
     rules(root, "soul_editable = true\n")
     before = files_and_branch(root)

@@ -19,7 +19,7 @@ from ...session.locate import known_settings_at, settings_at
 from ...workspace.layout import DEFAULT
 from ...workspace.settings import Hooks, Settings
 from ...workspace.workspace import Workspace
-from ...write.actor import PROPOSE
+from ...write.actor import PROPOSE, is_on
 from ...write.bylines import Bylines, bylines_for, kept_paths
 from ..host import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
 from .input import HookInput
@@ -280,7 +280,7 @@ def _wrote(call: Call) -> Json:
     root, files = call.workspace.root, call.input.files
     if paths := kept_paths(call.workspace, files):
         # First of all note whose they are: a watcher may be about to record them as the person's.
-        said = bylines_for(root, paths, call.agent, call.session, bool(os.environ.get(PROPOSE)))
+        said = bylines_for(root, paths, call.agent, call.session, is_on(PROPOSE, os.environ))
         Bylines(call.workspace.private / state.BYLINES).add(said)
         from ...operations.adoption import adopt_written
 
