@@ -81,6 +81,15 @@ _MAY_BE_EMPTY = ("workspace", "project")
 GLOBAL = fields_of(GlobalOptions)
 
 
+class NonEmptyPath(click.Path):
+    """A path that is not empty: an unset shell variable would mean the current folder, or the person's memory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value).strip():
+            self.fail("it is empty; `.` is the current folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def global_options() -> GlobalOptions:
     """The global options of the verb that runs."""
     wanted = click.get_current_context().find_object(GlobalOptions)
@@ -104,6 +113,7 @@ _GLOBALS = (
         "--dir",
         "folder",
         metavar="D",
+        type=NonEmptyPath(readable=False),  # opening the workspace says why it cannot be read
         shell_complete=completing("complete_folders"),
         help="Workspace folder.  [env: CRABMEM_DIR]",
     ),

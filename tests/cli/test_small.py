@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from tests.conftest import Run, git
+from tests.conftest import Run, git, typed
 
 
 @pytest.fixture
@@ -52,6 +52,17 @@ def test_several_facts_are_forgotten_at_once_or_none(run: Run, root: Path) -> No
     assert refused.exit_code == 1 and "Coffee" in refused.stderr and len(run("list").stdout.splitlines()) == 2
     assert run("forget", "Wifi", "Tea").stdout == "forgot: Wifi\nforgot: Tea\n"
     assert run("list").stdout == ""
+
+
+@pytest.mark.parametrize("words", [["export", ""], ["adopt", " "], ["--dir", "", "list"], ["list", "--dir", " "]])
+def test_an_empty_folder_as_of_a_variable_that_is_not_set_is_refused(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    monkeypatch.chdir(root.parent)
+    monkeypatch.setenv("HOME", str(root.parent))
+    done = (typed if words[0] == "adopt" else run)(*words)
+    assert done.exit_code == 2 and "it is empty; `.` is the current folder" in done.stderr
+    assert [*root.parent.iterdir()] == [root]
 
 
 def test_the_log_calls_an_undo_an_undo_and_a_redo_a_redo(run: Run, root: Path) -> None:

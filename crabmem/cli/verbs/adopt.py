@@ -24,7 +24,7 @@ from ...workspace.layout import AGENTS, FLAT, SETTINGS
 from ...workspace.workspace import Workspace
 from ..app import open_session, profile_option, verb
 from ..completing import complete_folders
-from ..options import dry_run_option, global_options, json_option, yes_really_option
+from ..options import NonEmptyPath, dry_run_option, global_options, json_option, yes_really_option
 from ..output import plain, progress_bar, show, tell
 from .record import fail_if_unrecorded, record, report
 
@@ -35,7 +35,9 @@ _NAMED = 5
 
 
 @verb(after="try")
-@click.argument("folder", metavar="[DIR]", required=False, shell_complete=complete_folders)
+@click.argument(
+    "folder", metavar="[DIR]", type=NonEmptyPath(readable=False), required=False, shell_complete=complete_folders
+)
 @profile_option
 @yes_really_option("Even if DIR lies in a repository, or many facts are gone.")
 @dry_run_option

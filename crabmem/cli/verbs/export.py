@@ -11,7 +11,7 @@ from ...results import Exported, LeftOut, json_of
 from ...session.session import Session
 from ...text.words import counted, listed
 from ..app import open_session, verb
-from ..options import as_of_option, dry_run_option, json_option, yes_really_option
+from ..options import NonEmptyPath, as_of_option, dry_run_option, json_option, yes_really_option
 from ..output import Failure, as_text, echo, plain, show, tell
 
 _KEPT = ": memory has it no more, and it was changed here since: delete it, or an import brings it back"
@@ -24,7 +24,7 @@ _NAMED = 3
 
 
 @verb(after="import")
-@click.argument("place", metavar="DIR|-", type=click.Path(allow_dash=True, path_type=Path))
+@click.argument("place", metavar="DIR|-", type=NonEmptyPath(allow_dash=True, path_type=Path))
 @click.option(
     "--format", "form", type=click.Choice(operation.FORMS), help="Of the files.  [default: markdown; json for -]"
 )

@@ -4,7 +4,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -24,7 +23,7 @@ from ...text.words import listed
 from ..app import open_session, verb
 from ..completing import complete_sources, complete_tags
 from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
-from ..options import global_options, json_option
+from ..options import NonEmptyPath, global_options, json_option
 from ..output import Failure, can_ask, progress_bar, show, tell, warn
 
 _SECTIONS = ("facts", "overview", "whole")
@@ -38,15 +37,6 @@ class _WithKinds(click.Command):
             formatter.write_dl([(source.name, source.about) for source in sources()])
 
 
-class _Place(click.Path):
-    """A path that is not empty: an unset shell variable would mean the current folder."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not str(value).strip():
-            self.fail("it is empty; `crabmem import .` takes the current folder", param, ctx)
-        return super().convert(value, param, ctx)
-
-
 def _not_blank(value: str) -> str:
     """Check a value of --only: an empty one, as from an unset shell variable, would select every fact."""
     if not value.strip():
@@ -55,7 +45,7 @@ def _not_blank(value: str) -> str:
 
 
 @verb(after="links", cls=_WithKinds)
-@click.argument("place", metavar="DIR|FILE|-", type=_Place(allow_dash=True, path_type=Path))
+@click.argument("place", metavar="DIR|FILE|-", type=NonEmptyPath(allow_dash=True, path_type=Path))
 @click.option(
     "--from",
     "kind",
