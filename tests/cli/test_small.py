@@ -1,5 +1,6 @@
 """Small things that a person stumbles over: a wrong name, a word too many, an empty file, a folder that is taken."""
 
+import shlex
 import time
 from pathlib import Path
 
@@ -63,6 +64,15 @@ def test_an_empty_folder_as_of_a_variable_that_is_not_set_is_refused(
     done = (typed if words[0] == "adopt" else run)(*words)
     assert done.exit_code == 2 and "it is empty; `.` is the current folder" in done.stderr
     assert [*root.parent.iterdir()] == [root]
+
+
+@pytest.mark.parametrize("verb", [["agents"], ["agents", "new"]])
+def test_the_examples_that_make_an_agent_work(run: Run, verb: list[str]) -> None:
+    examples = [line for line in run(*verb, "--help").stdout.splitlines() if " agents new coder" in line]
+    assert examples
+    for example in examples:
+        done = run(*shlex.split(example.replace("coder", f"coder{examples.index(example)}"))[1:])
+        assert done.exit_code == 0, done.stderr
 
 
 def test_the_log_calls_an_undo_an_undo_and_a_redo_a_redo(run: Run, root: Path) -> None:

@@ -22,7 +22,7 @@ def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:
     around it. `crabmem --workspace NAME` before any verb is about that agent's memory.
 
     \b
-      crabmem agents new coder -d "writes the code"
+      crabmem agents new coder
       crabmem --workspace coder remember "Code style" -d "how code is formatted" -c "120 columns."
       crabmem agents clone coder reviewer
     """
@@ -54,7 +54,8 @@ def new(name: str, description: str, json_wanted: bool) -> None:
     """Make a workspace for the agent NAME, with the files that the profile has it begin with.
 
     \b
-    crabmem agents new coder -d "writes the code"
+    crabmem agents new coder
+    crabmem --profile legion agents new coder -d "writes the code"
     """
     _say(agents.new_agent(open_session(), name, description), json_wanted)
 
