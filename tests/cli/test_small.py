@@ -75,6 +75,11 @@ def test_the_examples_that_make_an_agent_work(run: Run, verb: list[str]) -> None
         assert done.exit_code == 0, done.stderr
 
 
+def test_a_fact_that_is_named_twice_is_forgotten_once(run: Run) -> None:
+    done = run("forget", "Wifi", "wifi", "memory/entries/wifi.md", "Tea")
+    assert (done.exit_code, done.stdout) == (0, "forgot: Wifi\nforgot: Tea\n")
+
+
 def test_the_log_calls_an_undo_an_undo_and_a_redo_a_redo(run: Run, root: Path) -> None:
     run("forget", "Wifi")
     run("undo")

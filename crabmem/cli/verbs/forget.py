@@ -1,6 +1,7 @@
 """`crabmem forget`: removes one fact."""
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -27,9 +28,11 @@ def forget(names: tuple[str, ...], json_wanted: bool) -> None:
     crabmem --project . forget me:Editor
     """
     memory = open_session()
-    for name in names:  # before the first is gone
-        facts.get(*addressed(memory, name))
-    done = [facts.forget(memory, name) for name in names]
+    meant: dict[tuple[Path, str], str] = {}  # each fact once, found before the first is gone
+    for name in names:
+        other, own = addressed(memory, name)
+        meant.setdefault((other.root, facts.get(other, own).path), name)
+    done = [facts.forget(memory, name) for name in meant.values()]
     lines = [
         f"{'waits' if gone.proposal else 'forgot'}: {plain(gone.name)}" + (f", in {gone.scope}" if gone.scope else "")
         for gone in done
