@@ -80,6 +80,11 @@ def test_a_fact_that_is_named_twice_is_forgotten_once(run: Run) -> None:
     assert (done.exit_code, done.stdout) == (0, "forgot: Wifi\nforgot: Tea\n")
 
 
+def test_a_fact_whose_tags_differ_by_case_alone_counts_once(run: Run) -> None:
+    run("remember", "Tea", "-t", "z", "-t", "Z")
+    assert run("list", "--tags").stdout == "     1  ops\n     1  z\n"
+
+
 def test_the_log_calls_an_undo_an_undo_and_a_redo_a_redo(run: Run, root: Path) -> None:
     run("forget", "Wifi")
     run("undo")

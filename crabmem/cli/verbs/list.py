@@ -118,9 +118,9 @@ def _show_tags(entries: Sequence[Entry | Header], unreadable: int, json_wanted: 
     """
     spelled: dict[str, str] = {}  # each tag as it is spelled where it comes first
     counts = Counter(
-        spelled.setdefault(label.casefold(), label) and label.casefold()
+        label
         for entry in entries
-        for label in dict.fromkeys(entry.labels)
+        for label in {spelled.setdefault(each.casefold(), each).casefold() for each in entry.labels}
     )
     found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     if json_wanted:
