@@ -102,8 +102,8 @@ class Ownership:
         facts = past.files_in(head, folder, with_folders=False) if past.folder(head, folder) else {}
         return not (facts and all(map(layout.is_entry, facts))) and not any(past.file(head, each) for each in signs)
 
-    def claim(self) -> None:
-        """Put what is ours into a repository that somebody else made.
+    def claim(self, dry_run: bool = False) -> None:
+        """Put what is ours into a repository that somebody else made. With `dry_run` only refuse what cannot be.
 
         Raises:
             Unwritable: it is a project's, which has something where memory would lie.
@@ -119,6 +119,8 @@ class Ownership:
                 f"{self._root / layout.memory} has files of the project, and memory would lie there. For a memory "
                 f"beside it: `crabmem --project {shlex.quote(str(self._root))}`"
             )
+        if dry_run:
+            return
         is_all_ours = not layout.is_guest and all(
             layout.is_kept(path) or path.rpartition("/")[2][0] == "." for path in self._past.files(head)
         )

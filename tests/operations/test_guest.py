@@ -57,6 +57,15 @@ def test_memory_in_a_project_commits_nothing_of_the_persons(project: Path) -> No
     assert sorted(of_the_person(project).splitlines()) == sorted([*before.splitlines(), "?? NOTES.md"])
 
 
+def test_a_dry_run_refuses_what_the_run_would_refuse(project: Path) -> None:
+    (project / "memory").mkdir()
+    (project / "memory/pool.py").write_text("code\n")
+    before = of_the_person(project)
+    refused = [typed("--dir", project, "init", how) for how in ("--dry-run", "--yes")]
+    assert refused[0].stderr == refused[1].stderr and "has files of the project" in refused[0].stderr
+    assert [done.exit_code for done in refused] == [1, 1] and of_the_person(project) == before
+
+
 def test_git_shows_new_files_of_a_project_that_has_memory(project: Path) -> None:
     with Memory(project) as memory:
         memory.init(claim=True)
