@@ -68,15 +68,19 @@ def test_adopting_twice_is_harmless(adopted: Path) -> None:
 @pytest.mark.parametrize("options", [[], ["--profile", "claw"]])
 def test_a_dry_run_says_what_adopting_keeps_and_changes_nothing(sample: Sample, options: list[str]) -> None:
     root = sample("claude-code")
+    (root / "cut.md").write_bytes(b"b\0")
     before = files(root)
     told = run("adopt", str(root), *options, "--dry-run")
     planned = json.loads(run("adopt", str(root), *options, "--dry-run", "--json").stdout)
     assert (files(root), (root / ".git").exists()) == (before, False)
-    done = json.loads(run("adopt", str(root), *options, "--json").stdout)
+    adopted = run("adopt", str(root), *options, "--json")
+    done = json.loads(adopted.stdout)
     kept = git(root, "ls-tree", "-r", "--name-only", "HEAD").splitlines()
-    assert planned["paths"] == told.stdout.splitlines() == [path for path in kept if path != "crabmem.toml"]
+    assert planned["paths"] == told.stdout.splitlines() == kept
     assert (planned["facts"], planned["commit"]) == (done["facts"], None)
-    assert f"{len(planned['paths'])} files, {done['facts']} facts among them" in told.stderr
+    for each in (told, adopted):
+        assert f"{len(kept)} files, {done['facts']} facts among them" in each.stderr
+        assert each.stderr.count("\nnot recalled: cut.md: cut.md contains NUL") == (not options)
     (root / "MEMORY.md").write_text("# Another\n")
     edits = json.loads(run("--dir", str(root), "adopt", "--dry-run", "--json").stdout)["edits"]
     assert edits == [{"path": "MEMORY.md", "state": "changed"}] and git(root, "status", "--porcelain") != ""

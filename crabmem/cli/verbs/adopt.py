@@ -4,7 +4,7 @@ import os
 import shlex
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -12,10 +12,12 @@ import click
 
 from ...disk import fs
 from ...disk.allowed import Allowed
+from ...disk.scan import Unusable
 from ...disk.store import Store
 from ...operations import adoption, files, history, maintenance, setup
 from ...operations.doctor.files import left_out
 from ...prompt.profile import load_profile
+from ...recall.catalog import Catalog
 from ...session.locate import outside, workspace_at
 from ...session.session import Session
 from ...text.values import replace
@@ -96,11 +98,7 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bo
     tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
     for line in _left_out(Workspace(memory.root, memory.layout)):
         tell(line)
-    broken = memory.look(lambda now: now.entries.unreadable)
-    for item in broken[:_NAMED]:
-        tell(plain(f"not recalled: {item.path}: {item.reason}"))
-    if len(broken) > _NAMED:
-        tell(f"not recalled: {len(broken) - _NAMED} more; `crabmem doctor` names them")
+    _tell_broken(memory.look(lambda now: now.entries.unreadable))
     if not facts:
         tell(_why_nothing(memory))
     if ".git" in made:
@@ -116,14 +114,24 @@ def _would_adopt(root: Path, profile: str | None, is_meant: bool, json_wanted: b
     """Print which files the history would have, and how many of them are facts; write nothing."""
     _declare(root, profile, is_meant, dry_run=True)
     workspace = Workspace(root, FLAT) if profile is None else workspace_at(root, profile, Allowed(os.environ))
-    paths = sorted(Store(workspace, time.time_ns).scan().files.keys() - {SETTINGS})
-    facts = sum(map(workspace.layout.is_entry, paths))
+    scan = Store(workspace, time.time_ns).scan()
+    paths, listing = sorted({*scan.files, SETTINGS}), Catalog(workspace, lambda scan: "none").listing(scan)
+    facts = len(listing.paths)
     data = {"path": str(root), "facts": facts, "commit": None, "paths": paths}
     show(json_wanted, data, lambda: "\n".join(map(plain, paths)))
     if not json_wanted:
         tell(f"would keep the history of {counted(len(paths), 'file')}, {counted(facts, 'fact')} among them, in {root}")
         for line in _left_out(workspace):
             tell(line)
+        _tell_broken(listing.unreadable)
+
+
+def _tell_broken(broken: Sequence[Unusable]) -> None:
+    """Tell which files cannot be read as facts, with the reason; only the first few."""
+    for item in broken[:_NAMED]:
+        tell(plain(f"not recalled: {item.path}: {item.reason}"))
+    if len(broken) > _NAMED:
+        tell(f"not recalled: {len(broken) - _NAMED} more; `crabmem doctor` names them")
 
 
 def _left_out(workspace: Workspace) -> Iterator[str]:
