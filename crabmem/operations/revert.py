@@ -138,15 +138,19 @@ def revert(
     return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done), in_part, _waiting(done))
 
 
-def undo(session: Session, *, even_if_many: bool = False, stops_at_person: bool = False) -> Restored:
+def undo(
+    session: Session, *, even_if_many: bool = False, stops_at_person: bool = False, dry_run: bool = False
+) -> Restored:
     """Take back the newest commit as a new one; undoing again takes back the one before it, and so on.
 
     Outside edits are recorded first: then they are the newest commit. Commits that changed no file of memory are passed
     over. If the commit applied a proposal, and a person undoes it, the proposal waits again. A move between memories is
-    taken back in both. With `stops_at_person` a person's commit is refused: an agent means its own.
+    taken back in both. With `stops_at_person` a person's commit is refused: an agent means its own. With `dry_run`
+    nothing is written, and the answer says what would be, in this memory.
 
     Raises:
-        Inapplicable: there is nothing to undo, its files were changed since, or a person made it and `stops_at_person`.
+        Inapplicable: there is nothing to undo, its files were changed since, a person made it and `stops_at_person`, or
+            there are outside edits and `dry_run`.
         MassLoss: too many of the entries would be gone at once, and they were there before that commit, in memory
             or on the disk; `even_if_many` says that this is meant.
     """
@@ -156,7 +160,7 @@ def undo(session: Session, *, even_if_many: bool = False, stops_at_person: bool 
         was_there = commit.tool in (None, "restore") or commit.reverts or commit.restores
         return even_if_many or not was_there
 
-    done = _take_back(session, "undo", lambda undo: _checked(undo.to_undo(), stops_at_person), is_meant)
+    done = _take_back(session, "undo", lambda undo: _checked(undo.to_undo(), stops_at_person), is_meant, dry_run)
     if done.commit and done.operation and done.operation.applies:
         from .proposals import restore_proposal  # late: most of what is undone waited for nobody
 
@@ -165,17 +169,19 @@ def undo(session: Session, *, even_if_many: bool = False, stops_at_person: bool 
     return done
 
 
-def redo(session: Session, *, even_if_many: bool = False, stops_at_person: bool = False) -> Restored:
+def redo(
+    session: Session, *, even_if_many: bool = False, stops_at_person: bool = False, dry_run: bool = False
+) -> Restored:
     """Bring back what the newest undo took back; after several undos, each redo brings back one more.
 
-    If that applies a proposal again, the proposal waits no more. `stops_at_person` is as for `undo`.
+    If that applies a proposal again, the proposal waits no more. `stops_at_person` and `dry_run` are as for `undo`.
 
     Raises:
         Inapplicable: something else was written since, here or outside, or nothing was undone.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
     done = _take_back(
-        session, "redo", lambda undo: _checked(undo.to_redo(), stops_at_person), lambda commit: even_if_many
+        session, "redo", lambda undo: _checked(undo.to_redo(), stops_at_person), lambda commit: even_if_many, dry_run
     )
     if done.commit and done.operation and (proposal := done.operation.applies):
         with suppress(CrabmemError):  # decided on meanwhile; or another process writes, and it waits on
@@ -199,12 +205,21 @@ def _checked(commit: Commit, stops_at_person: bool) -> Commit:
 
 
 def _take_back(
-    session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
+    session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool], dry_run: bool
 ) -> Restored:
     """Take back the commit that `choose` returns, in both memories if it moved a fact.
 
     `choose` is called again under the lock, after outside edits were recorded: these may be the newest commit.
+
+    Raises:
+        Inapplicable: with `dry_run` there are outside edits, of which no commit can be chosen yet.
     """
+    if dry_run:
+        engine = session.engine
+        if edits := engine.writer.outside_edits(engine.store.scan()):
+            are = "edited file is" if len(edits) == 1 else "edited files are"
+            raise Inapplicable(f"{len(edits)} {are} not in the history yet: `crabmem record` first, then this again")
+        return _take_back_here(session, verb, choose, is_meant, dry_run)
     undo = Undo(session.timeline)
     if (moved := _move_to_take_back(session, undo, choose)) is None:
         return _take_back_here(session, verb, choose, is_meant)
@@ -230,7 +245,11 @@ def _move_to_take_back(session: Session, undo: Undo, choose: Callable[[Undo], Co
 
 
 def _take_back_here(
-    session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
+    session: Session,
+    verb: str,
+    choose: Callable[[Undo], Commit],
+    is_meant: Callable[[Commit], bool],
+    dry_run: bool = False,
 ) -> Restored:
     """Take back the commit that `choose` returns, in this memory alone.
 
@@ -248,7 +267,7 @@ def _take_back_here(
         files = _files_with(session, undo.without(commit, now.scan), now.scan)
         return Draft(files, note, (commit, operation), is_meant(commit))
 
-    done = session.write(decide, is_seeded=False)  # a fresh clone's seeds would be the newest commit
+    done = session.write(decide, dry_run=dry_run, is_seeded=False)  # a fresh clone's seeds would be the newest commit
     commit, operation = done.result
     return replace(_as_restored(done, commit.parents[0]), operation=operation)
 

@@ -65,3 +65,25 @@ def test_an_agent_takes_back_no_change_of_a_person_that_it_does_not_name(tmp_pat
     assert "undone: " in typed("--dir", tmp_path, "undo").stdout
     assert typed("--dir", tmp_path, "--agent", "bot", "undo", "--redo").exit_code == 1
     assert "undone: " in typed("--dir", tmp_path, "--agent", "bot", "undo", commit).stdout
+
+
+def test_a_dry_run_of_undo_and_redo_shows_what_they_would_do_and_writes_nothing(run: Run, root: Path) -> None:
+    for words, told in (
+        ((), "would undo: remember: Tea; delete 1 file\n"),
+        (("--redo",), "would redo: remember: Tea; "),
+    ):
+        head = git(root, "rev-parse", "HEAD")
+        would = run("undo", *words, "--dry-run")
+        assert (would.exit_code, git(root, "rev-parse", "HEAD")) == (0, head) and would.stdout.startswith(told)
+        done = run("undo", *words)
+        assert would.stdout.partition("\n")[2] == done.stdout.partition("\n")[2] != ""
+
+
+def test_a_dry_run_of_undo_is_refused_where_undo_would_take_back_edits_that_are_not_recorded(
+    run: Run, root: Path
+) -> None:
+    (root / "memory/entries/luna.md").write_text("Luna is a cat.\n")
+    for words in ((), ("--redo",)):
+        would = run("undo", *words, "--dry-run")
+        assert would.exit_code == 1 and "1 edited file is not in the history yet" in would.stderr
+    assert git(root, "status", "--porcelain") == " M memory/entries/luna.md\n"

@@ -65,10 +65,8 @@ def undo(
     is_named = bool(commits) or by is not None or in_session is not None
     if redo and is_named:
         raise click.UsageError("--redo goes alone: it brings back what the last undo took back")
-    if not is_named and (since is not None or ours or theirs or dry_run):
-        raise click.UsageError(
-            "say what to take back: COMMIT, --by or --in; of the last change there is `crabmem diff HEAD~1`"
-        )
+    if not is_named and (since is not None or ours or theirs):
+        raise click.UsageError("say what to take back: COMMIT, --by or --in")
     memory = open_session()
     if is_named:
         take: Take = "ours" if ours else "theirs" if theirs else None
@@ -89,17 +87,18 @@ def undo(
             raise
         told = done_or_waits(memory, _summary(reverted, dry_run))
         return show(json_wanted, json_of(reverted), lambda: f"{told}\n{diff_of_commit(reverted)}")
-    if not (redo or yes) and purge.is_newest(memory):
+    if not (redo or yes or dry_run) and purge.is_newest(memory):
         if not can_ask():
             raise Failure(f"{_PURGED}: `crabmem undo --yes` takes back what was done before it")
         click.confirm(f"{_PURGED}. Take back what was done before it?", abort=True, err=True)
     done = (revert.redo if redo else revert.undo)(
-        memory, even_if_many=yes_really, stops_at_person=memory.actor.is_agent
+        memory, even_if_many=yes_really, stops_at_person=memory.actor.is_agent, dry_run=dry_run
     )
-    words = f"{'redone' if redo else 'undone'}: {done.operation.subject if done.operation else 'nothing'}"
-    told = done_or_waits(memory, f"{plain(words)}; {files_restored(done)}")
+    verb = f"would {'redo' if redo else 'undo'}" if dry_run else "redone" if redo else "undone"
+    words = f"{verb}: {done.operation.subject if done.operation else 'nothing'}"
+    told = done_or_waits(memory, f"{plain(words)}; {files_restored(done, 'restore' if dry_run else '')}")
     show(json_wanted, json_of(done), lambda: f"{told}\n{diff_of_commit(done)}")
-    if not json_wanted and not redo and sys.stderr.isatty():
+    if not (json_wanted or redo or dry_run) and sys.stderr.isatty():
         tell("`crabmem undo --redo` brings it back, `crabmem undo` takes back the commit before")
 
 
