@@ -22,8 +22,6 @@ from .completing import complete_from
 from .options import by_option, in_option, tag_option
 from .output import plain, show
 
-#: Said where nothing waits.
-NONE = "nothing to review. To have agents' writes wait: [review] in crabmem.toml"
 _DONE = {"apply": "applied", "reject": "rejected", "later": "waits"}
 complete_ids = complete_from(lambda memory: [short(proposal.id) for proposal in proposals.proposals(memory)])
 
@@ -64,7 +62,9 @@ class Selection:
 
     def words_of_none(self, memory: Session) -> str:
         """Return the words for an empty selection: what else waits, here and in the memories seen beside this one."""
-        words = NONE
+        words = "nothing to review"
+        if not memory.settings.review.is_on:
+            words += ". To have agents' writes wait: [review] in crabmem.toml"
         if self.options:
             count = len(proposals.proposals(memory))
             words = f"nothing that waits here fits `{self.options}`"

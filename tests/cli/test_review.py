@@ -167,7 +167,7 @@ def test_a_selection_is_opened_alone(root: Path, crab: Crab) -> None:
     assert waiting(root) == [WIFI]
     crab("review", "--in", "s-1", "--yes", editor="text = '%%%'")
     assert waiting(root) == []
-    assert crab("review").stderr == "nothing to review. To have agents' writes wait: [review] in crabmem.toml\n"
+    assert crab("review").stderr == "nothing to review\n"
 
 
 @pytest.mark.parametrize(
