@@ -373,10 +373,13 @@ class _Syncing:
     def _check_goes_on(self, ref: str, before: str | None, theirs: str | None, raw: str | None) -> None:
         """Refuse a branch there that is gone, or that went back; `theirs` is where it is, `raw` before purges."""
         if theirs is None and before:
+            address = self._address
+            words = f"{address.shown} has no branch {ref.removeprefix(HEADS)} any more"
+            if address.kind is Kind.BUNDLE and not os.path.exists(address.path):
+                words = f"there is no file {address.shown} any more (is the disk there?)"
             raise SyncError(
-                f"{self._address.shown} has no branch {ref.removeprefix(HEADS)} any more; it was at "
-                f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
-                "with what is here"
+                f"{words}; it was at {short(before)}: see what happened there; `crabmem sync --to` the same address "
+                "begins anew with what is here"
             )
         # A commit that a purge made may be another one there, of another purge.
         if theirs and theirs == raw and not (before and self.purging.record.is_end(before)):

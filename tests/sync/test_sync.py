@@ -155,6 +155,19 @@ def test_a_remote_without_the_branch_that_it_had_stops_it(two: tuple[Memory, Mem
         sync(two[0])
 
 
+def test_a_bundle_that_was_synced_with_and_is_gone_is_asked_for_by_its_disk(tmp_path: Path) -> None:
+    bundle = tmp_path / "stick.bundle"
+    with Memory(tmp_path / "one", is_person=True) as memory:
+        memory.remember("Tea", "hot", "With milk.")
+        name_remote(memory, str(bundle), "/")
+        synced(memory)
+        bundle.unlink()
+        for ask in (sync, upcoming):
+            with pytest.raises(SyncError, match=r"there is no file .*stick\.bundle any more \(is the disk there\?\)"):
+                ask(memory)
+        assert not bundle.exists()
+
+
 def test_a_dry_run_refuses_what_a_sync_refuses(two: tuple[Memory, Memory], hub: Path) -> None:
     two[0].remember("Tea", "hot", "With milk.")
     assert len(upcoming(two[0]).go) == 1
