@@ -201,16 +201,16 @@ class Snapshot:
                 program = program_at(str(self.others[whose].root), self._engine.environment)
                 there = command("show", rest, program=program)
                 raise NotFound(f"{name} is in another memory: `{there}` shows it there") from None
-            for path in [] if self.is_past else self._places_of(slug_of(name[:MAX_NAME])):
+            for path in [] if self.is_past else self._places_of(name):
                 if self.view.allows(path) and (data := self._engine.store.read(path)):
                     parse_entry(path, data)  # raises Unreadable, which says more than that there is none
             raise
 
-    def _places_of(self, slug: str) -> list[str]:
-        """The paths at which an entry with this slug may lie although no index has it, because it is unreadable."""
-        broken = (item.path for item in self.listing.unreadable)
-        nested = [path for path in broken if path.endswith(f"/{slug}.md") and self.layout.is_entry(path)]
-        return [*self.layout.places(slug), *nested]
+    def _places_of(self, name: str) -> list[str]:
+        """The paths at which an entry called so may lie although no index has it, because it is unreadable."""
+        slug, broken = slug_of(name[:MAX_NAME]), (item.path for item in self.listing.unreadable)
+        meant = (path for path in broken if path == name or path.endswith(f"/{slug}.md"))
+        return [*self.layout.places(slug), *filter(self.layout.is_entry, meant)]
 
     def recall(
         self,

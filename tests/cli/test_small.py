@@ -85,6 +85,13 @@ def test_a_fact_whose_tags_differ_by_case_alone_counts_once(run: Run) -> None:
     assert run("list", "--tags").stdout == "     1  ops\n     1  z\n"
 
 
+@pytest.mark.parametrize("verb", ["show", "forget", "edit"])
+def test_the_path_of_a_file_that_cannot_be_read_is_answered_as_its_name_is(run: Run, root: Path, verb: str) -> None:
+    (root / "memory/entries/tea.md").write_text("<<<<<<< ours\nBlack.\n=======\nGreen.\n>>>>>>> theirs\n")
+    by_name, by_path = run(verb, "tea"), run(verb, "memory/entries/tea.md")
+    assert by_path.stderr == by_name.stderr and "merge" in by_path.stderr and by_path.exit_code == 1
+
+
 def test_the_log_calls_an_undo_an_undo_and_a_redo_a_redo(run: Run, root: Path) -> None:
     run("forget", "Wifi")
     run("undo")
