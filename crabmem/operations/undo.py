@@ -35,8 +35,9 @@ class Undo:
                 continue
             chain = self._chain(commit)
             if not _is_undo(chain):
-                if not commit.parents:
-                    break  # the first commit has nothing before it to go back to
+                # Before memory began there is nothing to go back to; in a project's repository none could be brought back.
+                if not (commit.parents and self._timeline.state_of(commit.parents[0])):
+                    break
                 return commit
             already_undone.add(chain[1].commit)
         raise Inapplicable("nothing to undo")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from crabmem import Memory, Unwritable
+from crabmem import Inapplicable, Memory, Unwritable
 from crabmem.operations import adoption, agents, setup
 from crabmem.operations.doctor import machine
 from crabmem.operations.status import status
@@ -64,6 +64,17 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(project: Path) -> None:
     refused = [typed("--dir", project, "init", how) for how in ("--dry-run", "--yes")]
     assert refused[0].stderr == refused[1].stderr and "has files of the project" in refused[0].stderr
     assert [done.exit_code for done in refused] == [1, 1] and of_the_person(project) == before
+
+
+def test_the_beginning_of_a_memory_in_a_project_is_not_undone(project: Path) -> None:
+    with Memory(project, is_person=True) as memory:
+        memory.init(claim=True)
+        memory.remember("Luna", "dog", "Thursday")
+        memory.undo()
+        with pytest.raises(Inapplicable, match="nothing to undo"):
+            memory.undo()
+        memory.redo()
+        assert memory.get("Luna") and committed(project) == {*OURS} - {"memory/entries/tea.md"}
 
 
 def test_git_shows_new_files_of_a_project_that_has_memory(project: Path) -> None:
