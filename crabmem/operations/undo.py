@@ -35,7 +35,7 @@ class Undo:
                 continue
             chain = self._chain(commit)
             if not _is_undo(chain):
-                # Before memory began there is nothing to go back to; in a project's repository none could be brought back.
+                # Before memory began, as in a project's repository, there is nothing to go back to: none could redo it.
                 if not (commit.parents and self._timeline.state_of(commit.parents[0])):
                     break
                 return commit

@@ -374,13 +374,11 @@ class _Syncing:
         """Refuse a branch there that is gone, or that went back; `theirs` is where it is, `raw` before purges."""
         if theirs is None and before:
             address = self._address
-            words = f"{address.shown} has no branch {ref.removeprefix(HEADS)} any more"
+            way = "see what happened there; `crabmem sync --to` the same address begins anew with what is here"
+            at = f"it was at {short(before)}: {way}"
             if address.kind is Kind.BUNDLE and not os.path.exists(address.path):
-                words = f"there is no file {address.shown} any more (is the disk there?)"
-            raise SyncError(
-                f"{words}; it was at {short(before)}: see what happened there; `crabmem sync --to` the same address "
-                "begins anew with what is here"
-            )
+                raise SyncError(f"there is no file {address.shown} any more (is the disk there?); {at}")
+            raise SyncError(f"{address.shown} has no branch {ref.removeprefix(HEADS)} any more; {at}")
         # A commit that a purge made may be another one there, of another purge.
         if theirs and theirs == raw and not (before and self.purging.record.is_end(before)):
             self._check_went_on(before, theirs)
