@@ -14,7 +14,7 @@ from ..workspace.workspace import Workspace
 from .entries import Entries, PathFilter
 from .synced import WORTH_SAVING
 
-_LABEL = "headers 1"
+_LABEL = "headers 2"
 # Between fields, and between labels in one: no text of an entry has the first, and what has the second has no row.
 _BETWEEN, _INSIDE = "\0", "\x01"
 _FIELDS = 5

@@ -31,7 +31,7 @@ _LONGEST_CACHED = 64
 _MARKS = 30
 # Characters that NFKC may add to a piece: it makes 18 of U+FDFA, and a content of these would be indexed for seconds.
 _MORE = 64
-_VERSION = 15
+_VERSION = 16
 
 
 def rules(language: str) -> bytes:

@@ -1,7 +1,7 @@
 """Frontmatter: taking it off a text, reading it as YAML, changing single keys of it.
 
 Knows nothing of entries: a header is a mapping of text keys to text, lists and mappings. Every
-scalar is read as text, so `name: no`, `1.10` and `2026-01-02` stay what was typed.
+scalar is read as text, so `name: no`, `1.10` and `2026-01-02` stay what was typed; only YAML's null is "".
 """
 
 import re
@@ -26,7 +26,8 @@ _KEY_LINE = re.compile(r"(?m)^(?=[^\s#\-][^:\r\n]*:(?:\s|$))")
 # What stands before the value on its line.
 _BEFORE = re.compile(r"[ \t]*(?:- +)?(?:[^\s#\-:][^:]*:[ \t]+)?")
 _BREAKS_INSIDE = re.compile("[\n\x85\u2028\u2029]")
-_Loader: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_BaseLoader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_NULL = "tag:yaml.org,2002:null"
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 
@@ -64,6 +65,19 @@ def parts_of(text: str) -> Parts:
         return Parts(bom, "", None, "", rest, newline)
     start, end = fenced.span("header")
     return Parts(bom, rest[:start], rest[start:end], rest[end : fenced.end()], rest[fenced.end() :], newline)
+
+
+class _Loader(_BaseLoader):  # type: ignore[misc]
+    """Reads every scalar as the text that was typed; null as a value is "", as where nothing stands."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        for key, _ in node.value:
+            key.tag = self.DEFAULT_SCALAR_TAG  # a key called null is called so
+        return super().construct_mapping(node, deep)  # type: ignore[no-any-return]
+
+
+_Loader.add_implicit_resolver(_NULL, re.compile(r"(?:~|null|Null|NULL)\Z"), [*"~nN"])
+_Loader.add_constructor(_NULL, lambda loader, node: "")
 
 
 class _TextDumper(yaml.SafeDumper):

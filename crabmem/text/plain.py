@@ -11,6 +11,7 @@ from typing import TypeAlias
 _FENCE = "---\n"
 _END = "\n---\n"
 _QUOTES = frozenset("[]{}\"'#&*!|>%@`:?,-")
+_NULLS = frozenset(["null", "Null", "NULL"])
 # Without the signs that may stand within an item of a list: as in src/a.py:40@3f2a91c0.
 _QUOTES_WITHIN = _QUOTES - frozenset(":@-")
 # Characters that a frontmatter of this form has at most.
@@ -74,7 +75,7 @@ def _value(words: str) -> "str | list[str] | None":
 def _is_plain(words: str) -> bool:
     """Whether YAML reads `words` as they stand."""
     begins = words[:1].isalnum() and words.isprintable() and words[-1] not in ": "
-    return begins and ": " not in words and " #" not in words
+    return begins and ": " not in words and " #" not in words and words not in _NULLS
 
 
 def _is_item(words: str) -> bool:

@@ -288,6 +288,13 @@ def test_aliases_are_read_as_people_write_them(lines: str, aliases: tuple[str, .
     assert read(f"---\n{lines}\n---\n").aliases == aliases
 
 
+@pytest.mark.parametrize("null", ["null", "~", "Null", "NULL"])
+def test_keys_of_a_fact_that_are_null_have_no_value(null: str) -> None:
+    entry = read(f"---\nname: {null}\ndescription: {null}\naliases: {null}\ntags: [{null}, pets]\n---\n")
+    assert (entry.name, entry.description, entry.aliases, entry.tags) == ("luna", "", (), ("pets",))
+    assert read("---\nname: 'null'\ntags: [\"null\"]\n---\n").labels == ("null",)
+
+
 def test_labels_that_stay_keep_the_form_a_person_gave_them() -> None:
     before = "---\nname: a\ndescription: d\nalias: the vet\ntags: '#pets house'\n---\n\nc\n"
     same = Fact("a", "d", "c", aliases=("the vet",), tags=("pets", "house"))

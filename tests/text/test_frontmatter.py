@@ -68,9 +68,8 @@ def test_only_a_closed_fence_at_the_very_beginning_is_frontmatter(text: str, hea
         ("a: 1.10", "1.10"),
         ("a: 2026-01-02", "2026-01-02"),
         ("a: 0x1F", "0x1F"),
-        ("a: ~", "~"),
         ("a:", ""),
-        ("a: [1, true, [null]]", ["1", "true", ["null"]]),
+        ("a: [1, true, [no]]", ["1", "true", ["no"]]),
         ("a: {b: 007}", {"b": "007"}),
         ("a: !!python/object/apply:os.system [echo]", ["echo"]),
         ("a: !!python/name:os.system", ""),
@@ -80,6 +79,25 @@ def test_only_a_closed_fence_at_the_very_beginning_is_frontmatter(text: str, hea
 )
 def test_every_scalar_is_the_text_that_was_typed(line: str, value: Value) -> None:
     assert load(line) == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("lines", "keys"),
+    [
+        ("a: null", {"a": ""}),
+        ("a: ~\nb: Null # none\nc: NULL", {"a": "", "b": "", "c": ""}),
+        ("a: [null, {b: ~}]", {"a": ["", {"b": ""}]}),
+        ("a: 'null'\nb: \"~\"\nc: !!str null", {"a": "null", "b": "~", "c": "null"}),
+        ("a: null words\nb: nUll\nc: ~/notes", {"a": "null words", "b": "nUll", "c": "~/notes"}),
+        ("null: a\n~: b", {"null": "a", "~": "b"}),
+    ],
+)
+def test_null_is_no_value_unless_it_is_in_quotes(lines: str, keys: dict[str, Value]) -> None:
+    assert load(lines) == keys
+
+
+def test_null_keeps_its_bytes_when_another_key_changes() -> None:
+    assert with_keys("a: null\nb: ~ # none\nc: x\n", {"a": "", "c": "y"}, "\n") == "a: null\nb: ~ # none\nc: y\n"
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# only a comment\n"])

@@ -28,6 +28,8 @@ _HEADER = st.lists(_PLAIN | _PLAIN.map(lambda line: f"  {line}") | st.sampled_fr
 @example("tags: [a, 'b']", "")
 @example("name: a: b", "")
 @example("name: yes", "")
+@example("name: null\ntags: [Null, NULL]", "")
+@example("null: null", "")
 @example("name: a\nname: b", "")
 @example("name: a #b", "")
 @example("name: a:", "")
