@@ -267,6 +267,10 @@ def test_an_exported_header_loads_as_what_was_given(keys: dict[str, str]) -> Non
         ('name: {{title}}\r\na: "b" c\r\n', {"name": "{{title}}", "a": '"b" c'}),
         ("name: *Very* good\ntags:\n  - @a\n  - b\n", {"name": "*Very* good", "tags": ["@a", "b"]}),
         ("tags: [x,\n  y]\n# why: so\n\na: b: c\n", {"tags": ["x", "y"], "a": "b: c"}),
+        (
+            "name: Broken\ndescription: [unclosed\ntags: {a\n",
+            {"name": "Broken", "description": "[unclosed", "tags": "{a"},
+        ),
         ("x: |\n  literal: a: b\ny: a: b\n", {"x": "literal: a: b\n", "y": "a: b"}),
     ],
 )
