@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple, Protocol
 
-from . import scripts
+from . import identifiers, scripts
 from .index import Index, Term
 from .scripts import folded, is_paired, normal, spellings
 from .tokens import stretches, terms_by_text, tokens
@@ -23,6 +23,8 @@ _SIGNS = frozenset('"*“„«')
 _PHRASE = r'(?<!\S)"([^"]*)"(?=[.,;:!?]*(?:\s|$))|“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»'
 _PREFIX = r"(?<![^\s(])([^\s()*]+)\*(?=[.,;:!?)]*(?:\s|$))"
 _PLAIN = r"[A-Za-z0-9]+"
+_NAMED = rf"(?<![A-Za-z0-9])[A-Za-z](?:\+\+|#)(?=[0-9]*(?![A-Za-z0-9]))|{_PLAIN}"  # c++ is one word of an index
+_SHORT_NUMBER = "[0-9]{1,2}"
 
 
 class Words(Protocol):
@@ -111,13 +113,26 @@ class Phrase:
     def may_be_in(self, index: Index) -> Collection[str]:
         """Return the keys of the documents to look into: those with all its words; all, if it has only stop words."""
         # Beside other letters, ASCII may be indexed as part of something larger.
-        held = ((tokens if piece.isascii() else _spelled)(piece, self._language) for piece in self._text.split())
+        held = ((_parts if piece.isascii() else _spelled)(piece, self._language) for piece in self._text.split())
         words: list[Term] = list(chain.from_iterable(held))
         return set(index.having(words)) if words else index.marks().keys()
 
     def is_in(self, texts: Iterable[str]) -> bool:
         """Return whether the phrase stands in one of the texts."""
         return any(self._row in _row(text, self._language) for text in texts)
+
+
+def _parts(text: str, language: str) -> Iterator[str]:
+    """Yield the terms that any text with the ASCII phrase `text` has, also where it stands in a longer name.
+
+    Neither the whole of a name is one, nor a number that may be the month or day of a date.
+    """
+    terms = terms_by_text(language)
+    rest, dates = terms.without_dates(text)
+    yield from dates
+    for word in re.findall(_NAMED, rest):
+        found = () if re.fullmatch(_SHORT_NUMBER, word) else terms[word]
+        yield from found[:-1] if len(identifiers.names(word)) > 1 else found
 
 
 def _row(text: str, language: str) -> str:

@@ -103,6 +103,36 @@ def test_a_phrase_stands_word_by_word(phrase: str, text: str, stands: bool) -> N
     assert Phrase(phrase, "french" if "préf" in text.lower() else "english").is_in(["other", text]) is stands
 
 
+@pytest.mark.parametrize(
+    ("phrase", "text", "stands"),
+    [
+        ("3.11", "We run 3.11.7 everywhere.", True),
+        ("run 3.11", "We run 3.11.7 everywhere.", True),
+        ("11.7", "We run python-3.11.7.", True),
+        ("6.1", "Home Assistant 2024.6.1", True),
+        ("2024-06", "since 2024-06-09", True),
+        ("2024-06-09T10", "at 2024-06-09T10:30", True),
+        ("deploy.sh", "run ops/deploy.sh", True),
+        ("ops/deploy", "run ops/deploy.sh", True),
+        ("run ops", "run ops/deploy.sh", True),
+        ("UserName", "call getUserName()", True),
+        ("the key", "see the_key_of_all", True),
+        ("isOn", "read isOn.value", True),
+        ("C++17", "in C++17/20", True),
+        ("build C++", "how to build C++17", True),
+        ("build C++", "how to build C", False),
+        ("3.11", "On day 3 at 11 there are 3 people and 11 chairs.", False),
+        ("deploy.sh", "deploy with sh", False),
+        ("ploy.sh", "run ops/deploy.sh", False),
+        ("3.1", "We run 3.11.7 everywhere.", False),
+    ],
+)
+def test_a_phrase_is_found_in_a_longer_name_too(phrase: str, text: str, stands: bool) -> None:
+    index = Index().updated({"k": Document("k", b"", tokens(text))})
+    found = Phrase(phrase, "english")
+    assert ("k" in found.may_be_in(index) and found.is_in([text])) is stands
+
+
 def test_words_of_two_fields_are_no_phrase() -> None:
     assert not Phrase("deploy key", "english").is_in(["deploy", "key"])
 
@@ -146,6 +176,14 @@ def names(memory: Memory, query: str) -> list[str]:
 )
 def test_recall_takes_prefixes_and_phrases(workshop: Memory, query: str, found: set[str]) -> None:
     assert set(names(workshop, query)) == found
+
+
+@pytest.mark.parametrize("query", ['"deploy.sh"', '"ops/deploy"', '"run ops"'])
+def test_a_phrase_in_a_longer_name_is_said_word_by_word(memory: Memory, query: str) -> None:
+    memory.remember("Path", "deploying", "run ops/deploy.sh")
+    memory.remember("Other", "deploying", "ops run sh deploy")
+    found = memory.recall(query)
+    assert [hit.entry.name for hit in found] == ["Path"] and found.note == ""
 
 
 def test_a_prefix_is_no_flood(workshop: Memory) -> None:
