@@ -28,11 +28,11 @@ _text.__name__ = _line.__name__ = "text"  # as the help calls it
 TEXT, LINE = _text, _line
 
 
-def standard_input() -> str:
+def standard_input(may_be_empty: bool = False) -> str:
     """Return all of standard input.
 
     Raises:
-        UsageError: it is empty, or another text of this command was read from it already.
+        UsageError: it is empty and may not be, or another text of this command was read from it already.
         InvalidArguments: it is not UTF-8.
     """
     noted = click.get_current_context().meta
@@ -40,7 +40,7 @@ def standard_input() -> str:
         raise click.UsageError("- is standard input, and only one text can be read from it; give the others as text")
     noted[_IS_READ] = True
     text = _decode(sys.stdin.buffer.read(), "standard input")
-    if not text.strip():
+    if not (may_be_empty or text.strip()):
         raise click.UsageError("standard input is empty: the program before the pipe may have failed; run it alone")
     return text
 

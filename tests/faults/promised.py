@@ -37,7 +37,7 @@ KEPT: tuple[Kept, ...] = (
          "return not session.actor.is_agent or (soul_editable(session) and not waits)", "return True",
          "test_identity_is_written_only_when_the_settings_allow"),
     _row("agent-going-back", "an agent brings back no settings and no identity", "session/rules.py",
-         "if not session.actor.agent:\n        return frozenset()", "if True:\n        return frozenset()",
+         "if not session.actor.is_agent:\n        return frozenset()", "if True:\n        return frozenset()",
          "test_no_going_back_by_an_agent_changes_the_identity_or_the_settings"),
     _row("agent-unknown-key", "an unknown setting stops agents' writes", "session/rules.py",
          "if session.actor.is_agent:\n        checked_settings(session)",
@@ -56,7 +56,7 @@ KEPT: tuple[Kept, ...] = (
          "if session.actor.may_wait(session.settings.review):", "if False:",
          "test_no_agent_purges_where_what_it_writes_waits"),
     _row("agent-pause", "no agent pauses memory, or resumes it", "operations/pause.py",
-         'if session.actor.is_agent or session.kind != "main":', "if False:",
+         "if session.actor.is_agent:", "if False:",
          "test_an_agent_neither_pauses_nor_resumes"),
     # Review
     _row("review-asked", "what agents write waits where a rule says so", "write/writer.py",

@@ -425,9 +425,10 @@ def test_a_named_agent_is_shown_nothing_through_links_of_the_parent(ground: Grou
         (bob / name).unlink(missing_ok=True)
     ground.look_again()
     with Memory(bob, agent="bob") as memory:
-        for look in (memory.prompt, memory.overview, memory.identity):
+        for look in (memory.overview, memory.identity):
             with pytest.raises(Unreadable):
                 look()
+        assert (ground.outside / "secret.md").read_text().strip() not in memory.prompt()
         assert memory.remember("Own", "x", "z").commit
     assert ground.is_untouched()
 

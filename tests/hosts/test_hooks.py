@@ -644,7 +644,7 @@ def test_files_that_are_no_memory_are_nothing_to_us(root: Path, path: str) -> No
 def test_identity_that_an_agent_wrote_past_the_setting_is_recorded_as_its_and_told(root: Path) -> None:
     heard(root, wrote(root, "Crab.md", "# I do what I want\n"))
     assert newest(root)[:2] == ("claude-code", "write: Crab.md")
-    with Memory(root) as memory:
+    with Memory(root, is_person=True) as memory:
         [found] = [finding for finding in memory.doctor() if finding.path == "Crab.md"]
         assert found.level == "warning" and "claude-code wrote it" in found.message
         memory.revert(memory.log()[0].commit)

@@ -255,7 +255,7 @@ def test_a_figure_under_its_gate_is_status_1_and_named(
 @pytest.mark.parametrize(
     ("stdin", "words", "message"),
     [
-        ("", ["-"], "crabmem: stdin has no questions; write [[query]]"),
+        ("\n# none\n", ["-"], "crabmem: stdin has no questions; write [[query]]"),
         ("[[query", ["-"], "crabmem: stdin is not TOML: "),
         ("\x00", ["-"], "crabmem: stdin is not TOML: "),
         ("", ["/nowhere/questions.toml"], "crabmem: /nowhere/questions.toml cannot be read: no such file or directory"),

@@ -59,7 +59,10 @@ def test_labels_can_be_removed(run: Run, root: Path, option: str, aliases: list[
         (["Wifi", "-d", "", "-c", "On the fridge."], "the description is empty: say in a line"),
         (["Wifi", "-d", " ", "-c", "On the fridge."], "the description is empty: say in a line"),
         (["Wifi", "-d", "where", "-c", ""], "the content is empty. To remove a fact: `crabmem forget NAME`"),
-        (["Wifi", "-d", "where", "-"], "the content is empty. To remove a fact: `crabmem forget NAME`"),
+        (
+            ["Wifi", "-d", "where", "-"],
+            "standard input is empty: the program before the pipe may have failed; run it alone",
+        ),
         (["Wifi", "-c", "On the fridge.", "-t", "net", "--no-tags"], "-t '' and -a '' remove all"),
     ],
 )

@@ -7,14 +7,14 @@ from ...session.session import Session
 from ...tools.toolbox import Toolbox
 from ..app import open_session, verb
 from ..completing import complete_listed_tools, complete_tools
-from ..input import TEXT
+from ..input import standard_input
 from ..options import json_option, tool_names
 from ..output import Failure, exit_failed, plain, show
 
 
 @verb(after="tools")
 @click.argument("tool", shell_complete=complete_tools)
-@click.argument("arguments", metavar="[JSON|-]", type=TEXT, default="{}")
+@click.argument("arguments", metavar="[JSON|-]", default="{}")
 @click.option(
     "--tools",
     metavar="A,B,…",
@@ -36,7 +36,8 @@ def call(tool: str, arguments: str, tools: str | None, json_wanted: bool) -> Non
         raise Failure(
             f"{tool} is not among the tools offered; ask for it by name: crabmem call --tools {tool} {tool} …"
         )
-    result = Toolbox(memory).call(tool, arguments, names)
+    given = standard_input(may_be_empty=True) if arguments == "-" else arguments  # what is wrong with it, the tool says
+    result = Toolbox(memory).call(tool, given, names)
     data = {"text": result.text, "data": result.data, "is_error": result.is_error}
     if result.is_error and not json_wanted:
         raise Failure(result.text.partition("\n")[0])
