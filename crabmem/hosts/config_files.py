@@ -1,6 +1,5 @@
 """Configs of hosts on the disk: reading them, and changing several at once, with a backup of each from before."""
 
-import glob
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -186,10 +185,11 @@ def resolved_file(config: Config, here: Surroundings) -> Path:
 
 
 def newest_backup(file: Path) -> int:
-    """Return the number of the newest backup beside a config; 1 if there is none."""
-    start = f"{file.name}{_BACKUP}-"
-    ends = (path.name.removeprefix(start) for path in file.parent.glob(f"{glob.escape(start)}*"))
-    return max((int(end) for end in ends if end.isdecimal()), default=1)
+    """Return the number of the newest backup beside a config, as they are counted from 1 on; 1 if there is none."""
+    number = 1
+    while Change(file, None, None, number=number + 1).backup.exists():
+        number += 1
+    return number
 
 
 def config_text(file: Path) -> str | None:

@@ -51,10 +51,6 @@ class Desired(ABC):
         """Whether `config` holds this, whichever program and workspace it names."""
         return bool(at(config.data, self.path) == self.value)
 
-    def is_written(self, config: ParsedConfig) -> bool:
-        """Whether `config` says this itself; `is_in` is enough where only the effect matters."""
-        return self.is_in(config)
-
     def programs(self, config: ParsedConfig) -> list[str]:
         """Return the programs that this has `config` call, by the paths that they had when it was installed."""
         return []
@@ -254,9 +250,6 @@ class Switch(Desired):
     def is_in(self, config: ParsedConfig) -> bool:
         """Whether `config` has anything but `over`: a missing value has the same effect as ours."""
         return bool(at(config.data, self.path) != self.over)
-
-    def is_written(self, config: ParsedConfig) -> bool:
-        return bool(at(config.data, self.path) == self.value)
 
 
 def put_all(config: ParsedConfig, desired: Iterable[Desired]) -> ParsedConfig:

@@ -62,16 +62,9 @@ class Installation:
 
     @property
     def memory(self) -> Whose:
-        """Whose memory the agent has, if the configs say so; else "beside", or "only" if no config could say otherwise.
-
-        A host's memory that no config mentions may be off, but nobody chose that.
-        """
+        """Whose memory the agent has by the configs; "only" also for a host whose memory no config switches off."""
         for memory in ("inside", "only"):
-            options = replace(self.options, allow=False, memory=memory)
-            said = any(
-                each.is_written(self._parsed(config)) for config in self.configs for each in config.choices(options)
-            )
-            if said and self._holds_choice(allow=False, memory=memory):
+            if self._has_choice(allow=False, memory=memory) and self._holds_choice(allow=False, memory=memory):
                 return memory
         return "beside" if self.can_switch_memory_off else "only"
 
@@ -227,7 +220,7 @@ def _needs_backup(
     is_claim = holds_claim(parsed, every)
     if is_sure:
         return after != text and kept is None and not is_claim
-    return after != text or (is_claim and kept != text)
+    return kept != text and (after != text or is_claim)
 
 
 def _before(kept: str | None, config: Config, every: Sequence[Desired]) -> ParsedConfig | None:

@@ -300,6 +300,25 @@ def test_a_copy_that_is_there_is_neither_overwritten_nor_removed_by_the_next_ins
     }
 
 
+def test_a_copy_of_the_persons_own_is_no_copy_of_ours(run: Run, home: Path) -> None:
+    mine = '{"permissions": {"allow": ["mcp__crabmem"]}}'
+    file = written(home / ".claude/settings.json", mine)
+    run("install", "claude-code")
+    copied = file.with_name("settings.json.before-crabmem-20261129")
+    copied.write_text(now := file.read_text())
+    run("uninstall", "claude-code")
+    assert files(home) == {".claude/settings.json": mine, f".claude/{copied.name}": now}
+
+
+def test_a_config_that_was_put_back_by_hand_is_not_kept_twice(run: Run, home: Path) -> None:
+    file = written(home / ".codex/config.toml", CODEX)
+    run("install", "codex")
+    file.write_text(CODEX)
+    run("install", "codex")
+    run("uninstall", "codex")
+    assert files(home) == {".codex/config.toml": CODEX}
+
+
 def test_the_copy_is_of_the_time_before_crabmem(run: Run, home: Path) -> None:
     file = written(home / ".codex/config.toml", CODEX)
     run("install", "codex")
@@ -944,14 +963,6 @@ def test_codex_gets_the_permission_and_its_own_memories_are_off_only_where_they_
     assert tomllib.loads(file.read_text())["features"] == {"memories": False}
     run("uninstall", "codex")
     assert file.read_text() == CODEX + "[features]\nmemories = true\n"
-
-
-@pytest.mark.parametrize("host", ["codex", "goose"])
-def test_installed_again_no_memory_is_said_to_be_off_that_nobody_switched_off(run: Run, home: Path, host: str) -> None:
-    run("install", host)
-    again = run("install", host)
-    assert "(--memory only: this one alone)" in again.stdout and "this one alone, not" not in again.stdout
-    assert json.loads(run("install", host, "--json", "--dry-run").stdout)["memory"] == "beside"
 
 
 def test_a_host_whose_configs_take_no_permission_says_where_a_person_gives_it(run: Run, home: Path) -> None:
