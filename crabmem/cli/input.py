@@ -66,7 +66,10 @@ def content_of(text: str | None, file: str | None, source: str | None) -> str:
         raise click.UsageError("give the content once: -c TEXT, --file FILE, or - to read it")
     if text is not None:
         return _decode(text.encode("utf-8", "surrogatepass"), "the content")
-    return standard_input() if file in (None, "-") else text_in(file)
+    said = standard_input() if file in (None, "-") else text_in(file)
+    if not said.strip():
+        raise click.UsageError(f"{file} is empty")
+    return said
 
 
 def text_in(file: str) -> str:

@@ -71,7 +71,8 @@ def _with_links(every: list[Found]) -> list[Found]:
         return names[0] if len(names) == 1 and is_linkable(names[0]) else None
 
     def led(fact: Fact) -> Fact:
-        return fact if fact.stem else replace(fact, content=redirect(fact.content, new))
+        texts = {key: redirect(getattr(fact, key), new) for key in ("content", "description")}
+        return fact if fact.stem else replace(fact, **texts)
 
     return [item.with_fact(led) for item in every]
 

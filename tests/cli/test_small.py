@@ -55,13 +55,15 @@ def test_several_facts_are_forgotten_at_once_or_none(run: Run, root: Path) -> No
     assert run("list").stdout == ""
 
 
-@pytest.mark.parametrize("words", [["export", ""], ["adopt", " "], ["--dir", "", "list"], ["list", "--dir", " "]])
+@pytest.mark.parametrize(
+    "words", [["export", ""], ["bundle", "skill", ""], ["adopt", " "], ["--dir", "", "list"], ["list", "--dir", " "]]
+)
 def test_an_empty_folder_as_of_a_variable_that_is_not_set_is_refused(
     run: Run, root: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.chdir(root.parent)
     monkeypatch.setenv("HOME", str(root.parent))
-    done = (typed if words[0] == "adopt" else run)(*words)
+    done = (typed if words[0] in ("adopt", "bundle") else run)(*words)
     assert done.exit_code == 2 and "it is empty; `.` is the current folder" in done.stderr
     assert [*root.parent.iterdir()] == [root]
 

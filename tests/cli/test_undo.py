@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory
+from crabmem import Fact, Memory
 from tests.conftest import Run, git, typed
 
 
@@ -87,3 +87,23 @@ def test_a_dry_run_of_undo_is_refused_where_undo_would_take_back_edits_that_are_
         would = run("undo", *words, "--dry-run")
         assert would.exit_code == 1 and "1 edited file is not in the history yet" in would.stderr
     assert git(root, "status", "--porcelain") == " M memory/entries/luna.md\n"
+
+
+def test_a_change_on_a_memory_without_any_file_is_undone_too(memory: Memory) -> None:
+    memory.remember("Tea", "d", "Hot.")
+    (memory.root / "Crab.md").unlink(missing_ok=True)
+    memory.adopt()
+    memory.forget("Tea")
+    memory.remember("Milk", "d", "Cold.")
+    assert memory.undo().removed == ("memory/entries/milk.md",)
+    memory.undo()
+    assert [entry.name for entry in memory.entries()] == ["Tea"]
+
+
+def test_a_dry_run_passes_over_a_loss_that_waits_as_the_undo_does(memory: Memory) -> None:
+    memory.remember_all([Fact(f"Fact {number}", "d", f"{number}") for number in range(12)], "a list")
+    for number in range(10):
+        (memory.root / f"memory/entries/fact-{number}.md").unlink()
+    memory.remember("New", "d", "x")
+    assert memory.undo(dry_run=True).paths == memory.undo().paths == ("memory/entries/new.md",)
+    memory.restore()

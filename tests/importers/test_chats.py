@@ -259,11 +259,10 @@ def test_a_part_that_a_replaced_conversation_has_no_more_is_named(
         row = chatgpt("Long", "c-1", node("a", "root", "user", "y" * length))
         file.write_text(json.dumps([row, PARSER]))
         done = imported(file, "--replace")
+    was = "it was imported as a part of its own earlier, and is none now"
     assert done.stderr.splitlines() == [
-        "crabmem: warning: memory/entries/chatgpt/long-part-3.md: it was imported earlier and is not there any more; "
-        "`crabmem forget 'Long (part 3)'` removes it",
-        "crabmem: warning: memory/entries/chatgpt/long-part-4.md: it was imported earlier and is not there any more; "
-        "`crabmem forget 'Long (part 4)'` removes it",
+        f"crabmem: warning: memory/entries/chatgpt/long-part-3.md: {was}; `crabmem forget 'Long (part 3)'` removes it",
+        f"crabmem: warning: memory/entries/chatgpt/long-part-4.md: {was}; `crabmem forget 'Long (part 4)'` removes it",
         "read as chatgpt: 1 replaced, 2 unchanged",
     ]
 

@@ -240,6 +240,18 @@ def test_a_link_of_claude_code_by_a_files_name_leads_to_the_fact_in_it(tmp_path:
     assert leads_nowhere(tmp_path) == []
 
 
+def test_links_of_claude_code_to_two_facts_of_one_name_lead_to_each(tmp_path: Path, imported: Import) -> None:
+    fact = "---\nname: Coffee\ndescription: {}\nmetadata: {{type: user}}\n---\n\n{}\n"
+    files = {
+        "MEMORY.md": "- a list\n",
+        "one.md": fact.format('"beside [[two]]"', "See [[two]]."),
+        "two.md": fact.format("d", "See [[one]]."),
+    }
+    assert imported(laid(tmp_path / "notes", files)).exit_code == 0
+    assert entries(tmp_path)["Coffee (one)"].content == "See [[Coffee (two)]]."
+    assert leads_nowhere(tmp_path) == []
+
+
 @pytest.mark.parametrize("kind", ["folder", "basic-memory"])
 def test_a_link_by_a_files_path_or_by_a_name_that_no_other_has_leads_to_the_fact_in_it(
     tmp_path: Path, imported: Import, kind: str

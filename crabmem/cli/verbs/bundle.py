@@ -10,7 +10,7 @@ from ...disk import fs
 from ...errors import AlreadyThere, Unwritable
 from ..app import verb
 from ..completing import complete_files
-from ..options import json_option
+from ..options import NonEmptyPath, json_option
 from ..output import plain, show, tell
 
 _PACKAGE = Path(__file__).parent.parent.parent
@@ -22,7 +22,7 @@ KINDS = (
 
 @verb(after="learn")
 @click.argument("kind", type=click.Choice(KINDS))
-@click.argument("place", metavar="FOLDER|FILE", shell_complete=complete_files)
+@click.argument("place", metavar="FOLDER|FILE", type=NonEmptyPath(), shell_complete=complete_files)
 @click.option("--name", metavar="NAMESPACE/NAME", help="With server-json: what the MCP registry is to call it.")
 @json_option
 def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:

@@ -14,7 +14,7 @@ from ...prompt.profile import KINDS, Kind
 from ...results import json_of
 from ...text.words import counted
 from ..app import verb
-from ..options import completing, global_options, json_option, yes_option
+from ..options import NonEmptyPath, completing, global_options, json_option, yes_option
 from ..output import Failure, confirm, plain, show, tell
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def revoke(role: str, pattern: str | None) -> None:
 @click.option("--once", is_flag=True, help="Look at each memory once, and end: for cron. Exit status 1 if one failed.")
 @click.option("--every", type=click.FloatRange(min=1), default=_SOON, show_default=True, metavar="SECONDS",
               help="Look at each at least so often; one that somebody pushed to at once.")  # fmt: skip
-@click.option("--state", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+@click.option("--state", type=NonEmptyPath(file_okay=False, path_type=Path), metavar="DIR",
               help="Where mirrors are kept.  [default: ~/.local/state/crabmem/fleet]")  # fmt: skip
 def follow(once: bool, every: float, state: Path | None) -> None:
     """Keep the index in step with the remotes: runs until it is stopped. Several may run.
@@ -196,7 +196,7 @@ def status(json_wanted: bool) -> None:
 
 
 @fleet.command
-@click.option("--state", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="As of `follow`.")
+@click.option("--state", type=NonEmptyPath(file_okay=False, path_type=Path), metavar="DIR", help="As of `follow`.")
 @yes_option
 def rebuild(state: Path | None, yes: bool) -> None:
     """Make the index anew from the remotes, while the old one serves; then it takes that one's place, at once.

@@ -192,12 +192,13 @@ def _add_to_overview(memory: Session, texts: list[str]) -> None:
 
 
 def _left_behind(memory: Session, origins: set[str]) -> Iterator[str]:
-    """Yield words on each entry that was imported as a part of one of `origins`, and is none of them any more."""
+    """Yield words on each entry that was imported as a part of a file of `origins`, and is none of them any more."""
+    wholes = origins | {origin.rpartition("#")[0] for origin in origins}
     for entry in reading.entries(memory):
         whole = entry.origin.rpartition("#")[0]
-        if whole and whole in origins and entry.origin not in origins:
+        if whole and whole in wholes and entry.origin not in origins:
             way = f"`crabmem forget {shlex.quote(entry.name)}` removes it"
-            yield f"{entry.path}: it was imported earlier and is not there any more; {way}"
+            yield f"{entry.path}: it was imported as a part of its own earlier, and is none now; {way}"
 
 
 def _read(source: Source, tree: Tree) -> list[Found]:

@@ -1,15 +1,12 @@
 """Claude Code's own memory: `MEMORY.md`, which lists the other files, and a fact in each of those."""
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from urllib.parse import unquote
 
 from ...text.entry import Fact
-from ...text.links import is_linkable, redirect
-from ...text.values import replace
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import fact_of, facts_of_sections, keys_of, stem, value, with_labels
+from ..texts import fact_of, facts_of_sections, keys_of, value, with_labels
 
 _INDEX = "MEMORY.md"
 # An item of a list that begins with a link, in whatever style, perhaps emphasised.
@@ -32,22 +29,6 @@ def _type(data: bytes) -> str:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    found = list(_read(tree))
-    names = {stem(item.where): item.what.name for item in found if isinstance(item.what, Fact)}
-    led = partial(redirect, new=partial(_by_name, names=names))
-    yield from (item.with_fact(lambda fact: replace(fact, content=led(fact.content))) for item in found)
-
-
-def _by_name(target: str, names: Mapping[str, str]) -> str | None:
-    """Return the name of the fact whose file a link names, by which the link must go on; None to keep the link.
-
-    `names` maps the names of files to those of facts.
-    """
-    name = names.get(target, target)
-    return name if name != target and target not in names.values() and is_linkable(name) else None
-
-
-def _read(tree: Tree) -> Iterator[Found]:
     for path, error in tree.files.items():
         if path == _INDEX and not error:
             yield from _of_index(tree)
