@@ -93,7 +93,9 @@ class HoldsSecret(CrabmemError):
 
 
 #: The ways out where a person is asked for, and nobody has said that it is one.
-BY_A_PERSON = Way("is_person=True", "open the memory with {}", "leave out --agent (and CRABMEM_AGENT)")
+BY_A_PERSON = Way(
+    "is_person=True", "open the memory with {}", "leave out --agent and --propose (and CRABMEM_AGENT, CRABMEM_PROPOSE)"
+)
 _IF_MEANT = Way("even_if_many=True", "if you mean it: {}", "if you mean it: forget them one by one")
 
 

@@ -828,7 +828,8 @@ class Recall:
     is why meaning did not count although it should. `as_of` is the commit whose memory was searched, None for today's.
     `notes` are the daily notes that were looked at besides; `has_overview` tells of no facts at all but of an overview.
     `missing` says how many facts are gone from the disk, where nothing was found and many are; else "". `sessions` are
-    passages of past sessions and of texts elsewhere, where these were asked for, too.
+    passages of past sessions and of texts elsewhere, where these were asked for, too. `is_by_meaning` says that scores
+    are for meaning, too, and up to about 1.
     """
 
     JSON = ("query", "hits", "searched", "note", "left_out", "as_of?", "sessions?")
@@ -847,6 +848,7 @@ class Recall:
     has_overview: bool = False
     missing: str = ""
     sessions: tuple[FileHit, ...] = ()
+    is_by_meaning: bool = False
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -1110,7 +1112,7 @@ class Restored:
     and the diff.
 
     Of the files those in `removed` are not there any more. `operation` is what was undone or redone, if it was that.
-    `proposal` has what waits for a person of it, or the first of several.
+    `proposal` has what waits for a person of it, or the first of several: its files are among `paths`, too.
     """
 
     JSON = ("commit", "to", "operation?", "paths", "removed", "diff", "proposal?=proposal.id")
@@ -1130,7 +1132,8 @@ class Reverted:
     diff.
 
     `commits` are those taken back, newest first, without their paths; of those `in_part` something was kept, as it was
-    changed since. `proposal` has what waits for a person of it, or the first of several.
+    changed since. `proposal` has what waits for a person of it, or the first of several: its files are among `paths`,
+    too.
     """
 
     JSON = ("commit", "reverted=commits.commit", "in_part=in_part.commit", "paths", "diff", "proposal?=proposal.id")

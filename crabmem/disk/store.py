@@ -380,7 +380,10 @@ class Store:
         try:
             return Placed(fs.read(temporary, limit=limit)[0], None)
         except OSError:
-            _link_into(temporary, target)
+            with suppress(
+                OSError
+            ):  # on a disk without links it waits under its name for the next write to set it aside
+                _link_into(temporary, target)
             raise
 
 

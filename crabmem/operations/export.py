@@ -132,8 +132,9 @@ def _changes(session: Session, now: Snapshot, pages: Iterable[_Page]) -> dict[st
     recorded = {path: now.files[path] for path in paths if path not in beside}
     found = session.engine.history.last_changes(recorded)
     if not session.view.is_whole:  # these commits have no paths, by which a view goes
-        whole = {path: session.engine.history.commit(each.commit) for path, each in found.items()}
-        found = {path: session.view.of_commit(each) or each for path, each in whole.items()}
+        ids = {each.commit for each in found.values()}
+        seen = {id: session.view.of_commit(session.engine.history.commit(id)) for id in ids}
+        found = {path: seen[each.commit] or each for path, each in found.items()}
     return {**beside, **found}
 
 

@@ -170,7 +170,7 @@ def excerpt(session: Session, path: str, start: int = 1, lines: int | None = Non
         there = ", ".join(session.profile.search.files) or "none in this profile"
         raise InvalidArguments(f"{path or 'nothing'} is none of the files that are searched ({there})")
     overview = session.layout.overview
-    if path.casefold() == overview.casefold() and session.read(path, at) is None:
+    if path != overview and path.casefold() == overview.casefold() and session.read(path, at) is None:
         path = overview
 
     def read(now: Snapshot) -> Excerpt:

@@ -90,12 +90,9 @@ def prolong(session: Session, keys: Iterable[Key]) -> None:
 
 
 def nearness(found: Recall) -> list[float]:
-    """Map the scores of hits to 0 … 1 in the same order: clipped if meaning ranked them, else score / (1 + score).
-
-    Ask with `explain`: only then a hit says whether meaning ranked it, which settings cannot say, as an embedder fails.
-    """
+    """Map the scores of hits to 0 … 1 in the same order: clipped if meaning ranked them, else score / (1 + score)."""
     scores = [hit.score for hit in found]
-    if any(hit.by_meaning is not None for hit in found):
+    if found.is_by_meaning:  # settings do not tell: an embedder may fail
         return [min(max(score, 0.0), 1.0) for score in scores]
     return [score / (1 + score) for score in scores]
 

@@ -216,7 +216,10 @@ def _take_back(
     """
     if dry_run:
         engine = session.engine
-        if edits := engine.writer.outside_edits(engine.store.scan()):
+        scan = engine.store.scan()
+        lost = engine.writer.lost_outside(scan)
+        edits = engine.writer.outside_edits(scan).keys() - set(lost.paths if lost else ())
+        if edits:
             are = "edited file is" if len(edits) == 1 else "edited files are"
             raise Inapplicable(f"{len(edits)} {are} not in the history yet: `crabmem record` first, then this again")
         return _take_back_here(session, verb, choose, is_meant, dry_run)

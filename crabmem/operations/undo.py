@@ -29,15 +29,14 @@ class Undo:
         Raises:
             Inapplicable: there is none.
         """
-        already_undone = set[str]()
-        for commit in self._backwards():
+        already_undone, walk = set[str](), self._backwards()
+        for commit in walk:
             if commit.commit in already_undone:
                 continue
             chain = self._chain(commit)
             if not _is_undo(chain):
-                # Before memory began, as in a project's repository, there is nothing to go back to: none could redo it.
-                if not (commit.parents and self._timeline.state_of(commit.parents[0])):
-                    break
+                if next(walk, None) is None:
+                    break  # the first commit has nothing before it to go back to, of memory at least
                 return commit
             already_undone.add(chain[1].commit)
         raise Inapplicable("nothing to undo")

@@ -120,7 +120,7 @@ class _Row(msgspec.Struct, frozen=True):
 
     @property
     def injected(self) -> int:
-        return 0 if self.status == "missing" else len(self.text)
+        return 0 if self.status in ("missing", "unreadable") else len(self.text)
 
 
 def tokens(characters: int) -> int:
@@ -182,9 +182,7 @@ def _rows_in_budget(
         if piece.part.is_read:
             left[piece.part.share] -= row.injected
     short = [row.piece.path for row in rows if row.status in ("truncated", "left out")]
-    bad = [row.piece.path for row in rows if row.piece.trouble]
     words = f"Shortened here, to fit: {', '.join(short)}. Read the file for its whole text." if short else ""
-    words += f"\n\nLeft out here, as it cannot be read: {', '.join(bad)}." if bad else ""
     return [replace(row, text=words) if row.piece.part.say == "cut" else row for row in rows]
 
 
@@ -202,7 +200,7 @@ def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> 
     if piece.is_hidden:
         return _Row(piece, "hidden", "")
     if piece.trouble:
-        return _Row(piece, "unreadable", "")
+        return _Row(piece, "unreadable", f"{piece.path} is left out here, as it cannot be read.")
     room = min(_limit(part, profile), left[part.share])
     budget = _KEPT[part.keep](profile.budget)
     raw = piece.raw or ""

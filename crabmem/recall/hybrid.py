@@ -46,7 +46,7 @@ _WORTH_SAVING, _SAVED_EVERY = 32, 1_000
 # all-MiniLM-L6-v2 notes of agents are told before .91 instead of .73 of the questions, and no more than one message of
 # small talk in a hundred is spoken to besides; with 1.2 times it was two to four.
 _MUCH = 1.4
-_ALONE = "by words alone: "
+_ALONE, _IN_PART = "by words alone: ", "facts without vectors count by words alone: "
 
 
 class _Trust:
@@ -68,7 +68,7 @@ class _Trust:
 
     def lose(self, error: EmbedderFailed) -> str:
         """Note a failure, and return the message about it."""
-        self._failures, self._last, self.trouble = self._failures + 1, self._clock(), f"{_ALONE}{error}"
+        self._failures, self._last, self.trouble = self._failures + 1, self._clock(), str(error)
         return self.trouble
 
 
@@ -126,7 +126,7 @@ class Meaning:
         limit: int,
         accept: Callable[[str], bool] | None = None,
     ) -> tuple[list[Ranked], str]:
-        """Return the best entries by words and meaning, and a message if they are ranked by words alone.
+        """Return the best entries by words and meaning, and a message if all or some are ranked by words alone.
 
         `search(limit)` ranks by words and already applies `accept`. Entries
         without vectors get some, for at most `PATIENCE` seconds. Nothing is loaded or sent, and no key is read, before
@@ -164,7 +164,7 @@ class Meaning:
         if refusal := self._refusal(rules):
             return None, f"{_ALONE}{refusal}"
         if not self._asking:
-            return None, self._asking.trouble
+            return None, f"{_ALONE}{self._asking.trouble}"
         try:
             embedder, kept = self._embedder_and_table(rules)
             vector = self._vector(embedder, text)
@@ -172,7 +172,7 @@ class Meaning:
                 kept = self._start_over(embedder, len(vector))
             self._asking.gain()
         except EmbedderFailed as error:
-            return None, self._asking.lose(error)
+            return None, f"{_ALONE}{self._asking.lose(error)}"
         return (embedder, kept, vector), ""
 
     def embed(self, source: EntrySource, rules: Vectors, progress: Progress | None = None) -> Reindexed:
@@ -318,7 +318,7 @@ class Meaning:
         if has_all:
             return kept, ""
         if not self._making:
-            return kept, self._making.trouble
+            return kept, f"{_IN_PART}{self._making.trouble}"
         if not self._growing.acquire(timeout=0):
             return kept, ""  # somebody is at it: what there is will do
         try:
@@ -329,7 +329,7 @@ class Meaning:
             self._making.gain()
             return self._latest(kept), ""
         except EmbedderFailed as error:
-            return self._latest(kept), self._making.lose(error)
+            return self._latest(kept), f"{_IN_PART}{self._making.lose(error)}"
         finally:
             self._growing.release()
 

@@ -120,8 +120,11 @@ def recall_from(
     if unsaid:
         hits, trouble = found(())
     hits = with_staleness(hits, question.today, question.sources)
+    is_by_meaning = any(hit.by_meaning is not None for hit in hits)
     if question.explain:
         hits = _with_matches(hits, source.index, query, words, question.language)
+    elif is_by_meaning:
+        hits = [replace(hit, by_meaning=None) for hit in hits]
     if any(hit.entry.is_note for hit in hits):
         worth, language = worth_of(words, source.index), question.language
         hits = [
@@ -143,6 +146,7 @@ def recall_from(
         unsaid=unsaid,
         trouble=trouble,
         notes=0 if question.tags else len(source.notes),
+        is_by_meaning=is_by_meaning,
     )
 
 
@@ -161,10 +165,7 @@ def _hits(
 
     wanted = question.limit
     ranked, trouble = ranking(by_words, wanted, accept) if ranking else (by_words(wanted), "")
-    hits = [
-        Hit(source.at(found.key), found.score, by_meaning=found.by_meaning if question.explain else None)
-        for found in ranked
-    ]
+    hits = [Hit(source.at(found.key), found.score, by_meaning=found.by_meaning) for found in ranked]
     if words:
         return hits, trouble
     called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]

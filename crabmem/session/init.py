@@ -76,19 +76,22 @@ def init_with(
         there = [path for path in files if path != SETTINGS and os.path.lexists(session.file(path))]
         return Draft({path: data for path, data in files.items() if path not in there}, note, there)
 
-    if session.actor.proposes and not dry_run:
+    if session.actor.proposes:
         raise Disabled("a session that only proposes begins no memory; leave out --propose")
     if claim and not is_new and not history.ownership.holds_memory():
         history.ownership.claim(dry_run)
+    around = session.engine.workspace.around if is_new else None
+    is_within = around is not None and fs.is_own_folder(around / ".git")
+    is_guests = around and is_within and workspace_at(around, None, session.engine.allowed).layout.is_guest
+    if is_guests and any(session.root.glob("*")):
+        words = f"{session.root} has files of the project, and an agent's memory would lie there"
+        raise Unwritable(f"{words}; name the agent otherwise")
     if dry_run:
         scan = store.scan()
         draft = decide(scan)
         paths = tuple(path for path, data in draft.changes.items() if data != scan.data(path))
         return Begun(str(session.root), is_new, None, paths, tuple(draft.result))
-    if is_new and (around := session.engine.workspace.around) and fs.is_own_folder(around / ".git"):
-        if workspace_at(around, None, session.engine.allowed).layout.is_guest and any(session.root.glob("*")):
-            words = f"{session.root} has files of the project, and an agent's memory would lie there"
-            raise Unwritable(f"{words}; name the agent otherwise")
+    if around and is_within:
         repository.exclude(around / ".git", f"/{AGENTS}/{session.root.name}/\n", (f"/{AGENTS}/\n",))
     writer.record_ahead(progress or (lambda done, total: None))
     done = writer.write(decide, ITSELF)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import CrabmemError, Disabled, InvalidSettings
+from ..errors import BY_A_PERSON, CrabmemError, Disabled, InvalidSettings
 from ..workspace.layout import SETTINGS
 
 TYPE_CHECKING = False
@@ -61,7 +61,7 @@ def check_may_erase(session: Session) -> None:
     """
     check_may_write(session)
     if session.actor.may_wait(session.settings.review):
-        raise Disabled("a person purges where what is written waits for one; leave out --agent and --propose")
+        raise Disabled("a person purges where what is written waits for one", BY_A_PERSON)
 
 
 def soul_editable(session: Session) -> bool:

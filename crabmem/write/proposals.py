@@ -70,18 +70,26 @@ class Proposals:
 
     def _of(self, commits: Iterable[str]) -> list[Proposal]:
         found = (each for each in map(self._read, commits) if each and not self._has_expired(each.time))
-        moved = (replace(each, files=tuple(map(self._moved, each.files))) for each in found)
+        moved = [self._moved(each) for each in found]
         return sorted((each for each in moved if all(map(self._may_hold, each.files))), key=lambda each: each.time)
 
-    def _moved(self, file: ProposedFile) -> ProposedFile:
-        """Return the file at the path that renames have given it since it was proposed."""
-        past, path, last = self._history, file.path, None
-        while file.base is not None and past.file(past.head_if_any(), path) is None:
-            last = next(past.commits(path=path), None)
-            if last is None or last.renamed is None or last.renamed[0] != path:
-                break
-            path = last.renamed[1]
-        return file if path == file.path else replace(file, path=path)
+    def _moved(self, proposal: Proposal) -> Proposal:
+        """Return the proposal with each file at the path that renames have given it since it was proposed."""
+        head = self._history.head_if_any()
+        gone = {
+            each.path for each in proposal.files if each.base is not None and not self._history.file(head, each.path)
+        }
+        if not gone:
+            return proposal
+        path_now = dict[str, str]()
+        for old, new in self._renames:
+            path_now |= {path: new for path in gone if path_now.get(path, path) == old}
+        return replace(proposal, files=tuple(replace(f, path=path_now.get(f.path, f.path)) for f in proposal.files))
+
+    @once
+    def _renames(self) -> list[tuple[str, str]]:
+        """The paths before and after each rename, the oldest first; read once, as few proposals ask."""
+        return [each.renamed for each in self._history.commits(with_paths=False) if each.renamed][::-1]
 
     def named(self, name: str) -> Proposal:
         """The one whose id begins with `name`.

@@ -175,6 +175,8 @@ def test_an_agents_folder_of_the_project_becomes_no_memory(project: Path) -> Non
         with pytest.raises(Unwritable, match="has files of the project"):
             agents.new_agent(memory, "coder")
         agents.new_agent(memory, "scribe")
+    with Memory(project / "agents/coder") as coder, pytest.raises(Unwritable, match="has files of the project"):
+        coder.init(dry_run=True)
         assert [each.name for each in agents.agents(memory)] == ["scribe"]
     assert not (project / "agents/coder/.git").exists()
     assert "?? agents/coder/prompt.md" in of_the_person(project)

@@ -383,4 +383,4 @@ def test_an_error_of_the_system_that_nobody_took_is_one_line_too(root: Path, mon
 def test_doctor_names_a_folder_of_the_repository_that_cannot_be_written(root: Path, place: str) -> None:
     with Shut(root, place, 0o500), Memory(root) as memory:
         [found] = [each for each in stopped(memory.doctor) if each.check == "permissions" and place in each.message]
-    assert found.level == "error" and found.message.endswith(f"`chmod -R u+rwX {root}/.git`")
+    assert found.level == "error" and found.message.startswith(f"{root}/{place} cannot be written to; `chmod -R")

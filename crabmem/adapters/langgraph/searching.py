@@ -68,7 +68,6 @@ def _by_words(memory: Memory, query: str, namespace: tuple[str, ...], limit: int
     answer = memory.recall(
         question,
         min(limit, MAX_LIMIT),
-        explain=True,
         namespace=namespace,
         where=lambda entry: is_searched(entry) and fits(entry),
     )

@@ -57,10 +57,10 @@ def permissions(patient: Patient) -> Iterator[Finding]:
     for folder in (root, *(workspace.file(path) for path in (*workspace.layout.folders, ".git"))):
         if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
             yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
-    git = workspace.file(".git")
-    below = (os.path.join(place, name) for place, names, _ in os.walk(git) for name in names)
-    if shut := next((each for each in below if not os.access(each, os.W_OK | os.X_OK)), None):
-        yield error("", f"{shut} cannot be written to; `chmod -R u+rwX {git}`")
+    for part in map(workspace.file(".git").joinpath, ("objects", "refs", "logs", "crabmem")):
+        below = (place for place, _, _ in os.walk(part))
+        if shut := next((each for each in below if not os.access(each, os.W_OK | os.X_OK)), None):
+            yield error("", f"{shut} cannot be written to; `chmod -R u+rwX {part}`")
     if root.stat().st_uid != os.geteuid():
         yield warning("", f"{root} belongs to another user; what is written there may become unreadable to them")
     is_project = workspace.layout.is_guest or patient.engine.history.ownership.is_of_project()
