@@ -7,7 +7,7 @@ from ..disk.scan import Scan
 from ..errors import Inapplicable
 from ..git.commits import is_join
 from ..git.timeline import State, Timeline
-from ..results import Commit
+from ..results import CREATOR, Commit
 from ..text.hashes import short
 
 _ID = re.compile("[0-9a-f]{40}")
@@ -35,8 +35,9 @@ class Undo:
                 continue
             chain = self._chain(commit)
             if not _is_undo(chain):
-                if next(walk, None) is None:
-                    break  # the first commit has nothing before it to go back to, of memory at least
+                # The first commit has nothing before it to go back to; in a project's repository it is ours.
+                if not commit.parents or (commit.author == CREATOR and next(walk, None) is None):
+                    break
                 return commit
             already_undone.add(chain[1].commit)
         raise Inapplicable("nothing to undo")
