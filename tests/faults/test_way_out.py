@@ -428,7 +428,7 @@ def test_a_named_agent_is_shown_nothing_through_links_of_the_parent(ground: Grou
         for look in (memory.overview, memory.identity):
             with pytest.raises(Unreadable):
                 look()
-        assert (ground.outside / "secret.md").read_text().strip() not in memory.prompt()
+        assert SECRET not in memory.prompt()
         assert memory.remember("Own", "x", "z").commit
     assert ground.is_untouched()
 
