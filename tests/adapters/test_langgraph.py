@@ -5,7 +5,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -634,7 +634,12 @@ def test_a_sweeper_that_could_not_wait_is_refused(store: Store, minutes: Any) ->
 
 @pytest.mark.parametrize("page", [{"limit": -1}, {"offset": -1}])
 def test_a_page_that_cannot_be_is_refused_everywhere(memory: Memory, store: Store, page: dict[str, int]) -> None:
-    for ask in (store.list_namespaces, partial(store.search, USER), partial(keyvalue.items, memory)):
+    asks: list[Callable[..., object]] = [
+        store.list_namespaces,
+        partial(store.search, USER),
+        partial(keyvalue.items, memory),
+    ]
+    for ask in asks:
         with pytest.raises(InvalidArguments, match="at least 0"):
             ask(**page)
 
