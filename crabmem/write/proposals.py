@@ -75,16 +75,18 @@ class Proposals:
 
     def _moved(self, proposal: Proposal) -> Proposal:
         """Return the proposal with each file at the path that renames have given it since it was proposed."""
-        head = self._history.head_if_any()
-        gone = {
-            each.path for each in proposal.files if each.base is not None and not self._history.file(head, each.path)
-        }
+        gone = {each.path for each in proposal.files if each.base is not None and each.path not in self._files_now}
         if not gone:
             return proposal
         path_now = dict[str, str]()
         for old, new in self._renames:
             path_now |= {path: new for path in gone if path_now.get(path, path) == old}
         return replace(proposal, files=tuple(replace(f, path=path_now.get(f.path, f.path)) for f in proposal.files))
+
+    @once
+    def _files_now(self) -> Mapping[str, str]:
+        """The files at the head: to look for one path after the other takes longer where much waits."""
+        return self._history.files(self._history.head_if_any())
 
     @once
     def _renames(self) -> list[tuple[str, str]]:
