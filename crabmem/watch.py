@@ -147,7 +147,7 @@ def followed(memory: Session, stop: threading.Event) -> Iterator[News]:
 
 
 def _seen(memory: Session, otherwise: Seen) -> Seen:
-    """What is there now; `otherwise` while it cannot be read."""
+    """The state of this moment; `otherwise` while it cannot be read."""
     try:
         return files_operations.blobs(memory), history.newest(memory), memory.engine.pause() is not None
     except CrabmemError:

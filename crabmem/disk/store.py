@@ -380,9 +380,8 @@ class Store:
         try:
             return Placed(fs.read(temporary, limit=limit)[0], None)
         except OSError:
-            with suppress(
-                OSError
-            ):  # on a disk without links it waits under its name for the next write to set it aside
+            # On a disk without links it waits under its name for the next write to set it aside.
+            with suppress(OSError):
                 _link_into(temporary, target)
             raise
 

@@ -45,8 +45,8 @@ def _rows_of_text(path: str, text: str) -> Iterator[Row]:
     yield from ((f"{path}[{number}]", row) for number, row in enumerate(rows)) if rows is not None else [(path, whole)]
     if rows is not None and isinstance(whole, dict):
         taken = ("entities", "relations") if isinstance(whole.get("entities"), list) else ()
-        beside = (key for key, value in whole.items() if isinstance(value, list | dict) and value)
-        beside = (key for key in beside if whole[key] is not rows and key not in taken)
+        others = {key: value for key, value in whole.items() if key not in taken and value is not rows}
+        beside = (key for key, value in others.items() if value and isinstance(value, list | dict))
         yield from ((f"{path}[{key}]", Skipped("it is none of the memories; these alone are taken")) for key in beside)
 
 

@@ -86,8 +86,7 @@ def rename(
     if done.commit:
         follow_rename(session, entry.path, plan.path)
     paths = tuple(path for path, data in done.after.items() if data != done.before[path])
-    waits = next(iter(done.waits.values()), None)
-    return Renamed(name, entry.name, plan.path, entry.path, done.commit, paths, plan.left, diff_of(done), waits)
+    return Renamed(name, entry.name, plan.path, entry.path, done.commit, paths, plan.left, diff_of(done), done.proposal)
 
 
 def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note:

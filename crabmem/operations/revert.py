@@ -10,7 +10,7 @@ from ..disk.scan import Scan
 from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments, NotFound
 from ..git.commits import Note, is_join
 from ..git.timeline import State, Timeline
-from ..results import Commit, Proposal, Restored, Reverted
+from ..results import Commit, Restored, Reverted
 from ..session import rules
 from ..session.session import Session
 from ..session.snapshot import Snapshot
@@ -135,7 +135,7 @@ def revert(
 
     done = memory.write(decide, dry_run=dry_run)
     in_part = tuple(commit for commit in chosen if commit.commit in done.result)
-    return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done), in_part, _waiting(done))
+    return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done), in_part, done.proposal)
 
 
 def undo(
@@ -315,11 +315,7 @@ def _check_may_restore(session: Session, paths: set[str]) -> None:
 
 def _as_restored(done: Written[object], to: str) -> Restored:
     gone = tuple(path for path, data in done.after.items() if data is None)
-    return Restored(done.commit, to, tuple(done.after), diff_of(done), gone, proposal=_waiting(done))
-
-
-def _waiting(done: Written[object]) -> Proposal | None:
-    return next(iter(done.waits.values()), None)
+    return Restored(done.commit, to, tuple(done.after), diff_of(done), gone, proposal=done.proposal)
 
 
 # Which commits are meant, and what files then say

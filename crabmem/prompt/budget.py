@@ -20,7 +20,7 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 262_144
     """Characters of one part."""
     total: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 1_048_576
-    """Of all parts together, without those that have a share."""
+    """Characters of all parts together, without those that have a share."""
     head: Share = 0.7
     """Of a text that is too long its beginning gets so much of the room."""
     tail: Share = 0.2

@@ -81,8 +81,8 @@ def init_with(
     if claim and not is_new and not history.ownership.holds_memory():
         history.ownership.claim(dry_run)
     around = session.engine.workspace.around if is_new else None
-    is_within = around is not None and fs.is_own_folder(around / ".git")
-    is_guests = around and is_within and workspace_at(around, None, session.engine.allowed).layout.is_guest
+    within = around if around and fs.is_own_folder(around / ".git") else None
+    is_guests = within and workspace_at(within, None, session.engine.allowed).layout.is_guest
     if is_guests and any(session.root.glob("*")):
         words = f"{session.root} has files of the project, and an agent's memory would lie there"
         raise Unwritable(f"{words}; name the agent otherwise")
@@ -91,8 +91,8 @@ def init_with(
         draft = decide(scan)
         paths = tuple(path for path, data in draft.changes.items() if data != scan.data(path))
         return Begun(str(session.root), is_new, None, paths, tuple(draft.result))
-    if around and is_within:
-        repository.exclude(around / ".git", f"/{AGENTS}/{session.root.name}/\n", (f"/{AGENTS}/\n",))
+    if within:
+        repository.exclude(within / ".git", f"/{AGENTS}/{session.root.name}/\n", (f"/{AGENTS}/\n",))
     writer.record_ahead(progress or (lambda done, total: None))
     done = writer.write(decide, ITSELF)
     paths = tuple(path for path, data in done.after.items() if data != done.before[path])

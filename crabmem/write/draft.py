@@ -53,3 +53,8 @@ class Written(Generic[T_co]):
     #: By path what waits for a person instead of being written: such a file is `after` as it was `before`, apart from
     #: lines that nothing protects.
     waits: Mapping[str, Proposal] = field(default_factory=dict)
+
+    @property
+    def proposal(self) -> Proposal | None:
+        """The proposal of what waits, or the first of several; None where nothing does."""
+        return next(iter(self.waits.values()), None)

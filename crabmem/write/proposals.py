@@ -81,7 +81,9 @@ class Proposals:
         path_now = dict[str, str]()
         for old, new in self._renames:
             path_now |= {path: new for path in gone if path_now.get(path, path) == old}
-        return replace(proposal, files=tuple(replace(f, path=path_now.get(f.path, f.path)) for f in proposal.files))
+        return replace(
+            proposal, files=tuple(replace(each, path=path_now.get(each.path, each.path)) for each in proposal.files)
+        )
 
     @once
     def _files_now(self) -> Mapping[str, str]:

@@ -29,6 +29,7 @@ CLAUDE = {
     "metadata:\n  type: feedback\n---\n\nNo mocks. See [[release-day]].\n",
     "release-day.md": "---\nname: release-day\ndescription: when to release\ntype: project\n---\nFridays.\n",
 }
+OF_CLAUDE = "---\nname: {}\ndescription: {}\nmetadata: {{type: user}}\n---\n\n{}\n"
 BASIC = {
     "design/Coffee Brewing.md": "---\ntitle: Coffee Brewing\ntype: note\npermalink: design/coffee-brewing\n"
     "tags: [coffee, howto]\n---\n\n# Coffee Brewing\n\n## Observations\n"
@@ -228,12 +229,11 @@ def test_a_memory_of_mem0_is_found_again_by_its_id(tmp_path: Path, imported: Imp
 
 
 def test_a_link_of_claude_code_by_a_files_name_leads_to_the_fact_in_it(tmp_path: Path, imported: Import) -> None:
-    fact = "---\nname: {}\ndescription: d\nmetadata: {{type: user}}\n---\n\n{}\n"
     files = {
         "MEMORY.md": "- a list\n",
-        "user_role.md": fact.format("user role", "See [[no_mocks|why]], [[odd]] and [[no mocks]]."),
-        "no_mocks.md": fact.format("no mocks", "Ever."),
-        "odd.md": fact.format('"[odd]"', "x"),
+        "user_role.md": OF_CLAUDE.format("user role", "d", "See [[no_mocks|why]], [[odd]] and [[no mocks]]."),
+        "no_mocks.md": OF_CLAUDE.format("no mocks", "d", "Ever."),
+        "odd.md": OF_CLAUDE.format('"[odd]"', "d", "x"),
     }
     assert imported(laid(tmp_path / "notes", files)).exit_code == 0
     assert entries(tmp_path)["user role"].content == "See [[no mocks|why]], [[odd]] and [[no mocks]]."
@@ -241,11 +241,10 @@ def test_a_link_of_claude_code_by_a_files_name_leads_to_the_fact_in_it(tmp_path:
 
 
 def test_links_of_claude_code_to_two_facts_of_one_name_lead_to_each(tmp_path: Path, imported: Import) -> None:
-    fact = "---\nname: Coffee\ndescription: {}\nmetadata: {{type: user}}\n---\n\n{}\n"
     files = {
         "MEMORY.md": "- a list\n",
-        "one.md": fact.format('"beside [[two]]"', "See [[two]]."),
-        "two.md": fact.format("d", "See [[one]]."),
+        "one.md": OF_CLAUDE.format("Coffee", '"beside [[two]]"', "See [[two]]."),
+        "two.md": OF_CLAUDE.format("Coffee", "d", "See [[one]]."),
     }
     assert imported(laid(tmp_path / "notes", files)).exit_code == 0
     assert entries(tmp_path)["Coffee (one)"].content == "See [[Coffee (two)]]."
